@@ -1,6 +1,6 @@
 /**
  * Settles as `work` does, or with what `onTimeout` returns after so many milliseconds. The work itself goes on: give it
- * an AbortSignal where it can be stopped.
+ * an AbortSignal where it can be stopped. What has arrived by then counts, though this process was too busy to read it.
  */
 export async function withTimeout<T>(
   timeoutMs: number,
@@ -8,10 +8,15 @@ export async function withTimeout<T>(
   onTimeout: () => T | PromiseLike<T>,
 ): Promise<T> {
   const late = Promise.withResolvers<T>();
-  const timer = setTimeout(() => late.resolve(onTimeout()), timeoutMs);
+  let reading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    // Timers come before sockets in a turn of the event loop, immediates after them.
+    reading = setImmediate(() => late.resolve(onTimeout()));
+  }, timeoutMs);
   try {
     return await Promise.race([work, late.promise]);
   } finally {
     clearTimeout(timer);
+    clearImmediate(reading);
   }
 }

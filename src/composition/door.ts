@@ -15,7 +15,7 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 /** The door's parts, as far as its route needs to know them. */
 export function composeDoor(
-  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log }: SharedDeps,
+  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log, patience }: SharedDeps,
   door: DoorConfig,
   /** A pool made by `makeInboxPool`. */
   pool: pg.Pool,
@@ -34,6 +34,7 @@ export function composeDoor(
     storing,
     metrics,
     log,
+    patience,
   });
   closers.add('inbox', () => inbox.idle());
   return {
@@ -54,6 +55,7 @@ export function composeDoor(
     metrics,
     tracing,
     log,
+    patience,
   } satisfies WebhookOptions;
 }
 

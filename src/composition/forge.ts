@@ -10,7 +10,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 /** The forge client of the worker and the commands. */
 export function connectForge(
   access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials' | 'machineAccounts'>,
-  deps: Pick<ForgeDeps, 'redis' | 'installations' | 'hooks'> & {
+  deps: Pick<ForgeDeps, 'redis' | 'installations' | 'hooks' | 'patience'> & {
     readonly metrics?: Metrics;
     readonly tracing?: Tracing;
     readonly log?: Log;

@@ -26,7 +26,6 @@ import { countBaselines } from '../jobs/tables/baselines.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { makeMetrics } from '../metrics.ts';
-import type { ReviewWorkers } from '../review/workers/review-workers.ts';
 import { NO_TRACING, type Tracing } from '../tracing/tracing.ts';
 import { composeDoor } from './door.ts';
 import { startSampler } from './sampler.ts';
@@ -45,48 +44,54 @@ const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Composes the parts of a process. Throws {@link NewerSchemaError}, {@link PoolerError}, what a listener throws,
- * or what is wrong with the operator's policy file. `workers` are those of {@link SharedDeps}.
+ * or what is wrong with the operator's policy file. What tests change is said at {@link SharedDeps}.
  */
-export async function startService(config: Config, log: Log, workers?: ReviewWorkers): Promise<Service> {
+export async function startService(
+  config: Config,
+  log: Log,
+  { workers, patience = 1 }: Partial<Pick<SharedDeps, 'workers' | 'patience'>> = {},
+): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
   const isDraining = () => phase !== 'serving';
 
   try {
     const metrics = makeMetrics();
+    const checkTimeoutMs = CHECK_TIMEOUT_MS * patience;
     const tracing = await openTracing(config, log);
     closers.add('traces', () => tracing.close());
-    const pool = makePool(config.databaseUrl, log);
+    const pool = makePool(config.databaseUrl, log, patience);
     closers.add('database', () => pool.end());
     // The door's check shares the connection of its deliveries: readiness then meets what they meet.
-    const checkedPool = (config.door ? makeInboxPool : makeProbePool)(config.databaseUrl, log);
+    const checkedPool = (config.door ? makeInboxPool : makeProbePool)(config.databaseUrl, log, patience);
     closers.add('checked database', () => checkedPool.end());
-    await refuseUnusableDatabase(config.databaseUrl, checkedPool);
+    await refuseUnusableDatabase(config.databaseUrl, checkedPool, checkTimeoutMs);
     const pooler = makePoolerCheck(config.databaseUrl);
-    const redis = makeRedis(config.redisUrl, log);
+    const redis = makeRedis(config.redisUrl, log, patience);
     closers.add('redis', () => closeRedis(redis));
-    const redisProbe = makeRedisProbe(config.redisUrl, CHECK_TIMEOUT_MS);
+    const redisProbe = makeRedisProbe(config.redisUrl, checkTimeoutMs);
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, workers };
+    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, workers, patience };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.
     const probeJob = { kind: 'review', repository: 'gatehouse/probe', number: 1 } as const;
     const checkStoring = () =>
-      storing.check(() => probeStoring(checkedPool, CHECK_TIMEOUT_MS, () => jobs.statements([probeJob])));
+      storing.check(() => probeStoring(checkedPool, checkTimeoutMs, () => jobs.statements([probeJob])));
     const health = makeHealth(
       {
         // The database is only usable when deliveries and their jobs can be stored.
         database: async () =>
-          (await probeDatabase(checkedPool, CHECK_TIMEOUT_MS)) ??
+          (await probeDatabase(checkedPool, checkTimeoutMs)) ??
           (await pooler()) ??
           (await jobs.fault()) ??
           checkStoring(),
         redis: async () => (await redisProbe.check())?.reason,
       },
       { database: storing.fault },
+      patience,
     );
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
     const samples = { queueStats: () => readQueueStats(pool, QUEUES), baselines: () => countBaselines(pool) };
@@ -152,10 +157,10 @@ async function openTracing(config: Config, log: Log): Promise<Tracing> {
 }
 
 /** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */
-async function refuseUnusableDatabase(databaseUrl: StoreUrl, checkedPool: pg.Pool): Promise<void> {
+async function refuseUnusableDatabase(databaseUrl: StoreUrl, checkedPool: pg.Pool, timeoutMs: number): Promise<void> {
   try {
     await refuseTransactionPooling(databaseUrl);
-    await onConnection(checkedPool, CHECK_TIMEOUT_MS, async (client) => {
+    await onConnection(checkedPool, timeoutMs, async (client) => {
       if ((await readSchemaState(client)) === 'too-new') {
         throw new NewerSchemaError();
       }

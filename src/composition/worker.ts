@@ -19,7 +19,7 @@ import { type SharedDeps, WAKE_CHANNEL } from './shared-deps.ts';
 
 /** Starts the worker. Returns what stops it. */
 export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): Promise<() => Promise<void>> {
-  const { config, pool, redis, jobs, metrics, tracing, closers, log } = shared;
+  const { config, pool, redis, jobs, metrics, tracing, closers, log, patience } = shared;
   const workers = shared.workers ?? startWorkers(shared);
   for (const task of TASK_NAMES) {
     for (const limit of LIMITS) {
@@ -44,7 +44,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     remaining = seen;
   };
   const access = { forge: config.forge, ...worker };
-  const forge = connectForge(access, { redis, installations, metrics, tracing, log, onRateLimit });
+  const forge = connectForge(access, { redis, installations, metrics, tracing, log, onRateLimit, patience });
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
@@ -84,7 +84,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   closers.add('worker', stop);
 
   // A connection of its own: a subscribed one can send no other commands.
-  const listener = makeRedis(config.redisUrl, log);
+  const listener = makeRedis(config.redisUrl, log, patience);
   closers.add('redis listener', () => closeRedis(listener));
   listener.on('message', (_channel, kinds) => wake(kinds.split(' ')));
   listener.on('ready', () => {

@@ -19,8 +19,9 @@ const MAX_CONNECTIONS = 10;
  */
 const MAX_LIFETIME_SECONDS = 30;
 
-export function makePool(url: StoreUrl, log: Log): pg.Pool {
-  return openPool(url, log, { application_name: 'gatehouse', max: MAX_CONNECTIONS });
+/** `patience` multiplies the limits on what the server takes to answer. */
+export function makePool(url: StoreUrl, log: Log, patience = 1): pg.Pool {
+  return openPool(url, log, patience, { application_name: 'gatehouse', max: MAX_CONNECTIONS });
 }
 
 /**
@@ -28,8 +29,8 @@ export function makePool(url: StoreUrl, log: Log): pg.Pool {
  * is one connection for both, so that readiness meets what deliveries meet: a server that accepts no new connections
  * does not look healthy over an old one.
  */
-export function makeInboxPool(url: StoreUrl, log: Log): pg.Pool {
-  return openPool(url, log, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
+export function makeInboxPool(url: StoreUrl, log: Log, patience = 1): pg.Pool {
+  return openPool(url, log, patience, { application_name: 'gatehouse inbox', max: 1, pipeline: true });
 }
 
 type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) => void);
@@ -39,7 +40,7 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
  * includes the settings of the session. As the pool's own `verify`, these could outlast the time that a caller
  * waits; such a connection stayed lent to nobody, and in a pool of one that was the end.
  */
-function clientOf(url: StoreUrl) {
+function clientOf(url: StoreUrl, patience: number) {
   return class extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: currentUrl(url) });
@@ -64,7 +65,7 @@ function clientOf(url: StoreUrl) {
     async #open(): Promise<pg.Client> {
       await super.connect();
       try {
-        await openSession(this);
+        await openSession(this, patience);
         return this;
       } catch (error) {
         cut(this);
@@ -74,11 +75,11 @@ function clientOf(url: StoreUrl) {
   };
 }
 
-function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
+function openPool(url: StoreUrl, log: Log, patience: number, config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool({
-    Client: clientOf(url),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    Client: clientOf(url, patience),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS * patience,
+    query_timeout: QUERY_TIMEOUT_MS * patience,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     keepAlive: true,
     ...config,
@@ -100,9 +101,9 @@ function openPool(url: StoreUrl, log: Log, config: pg.PoolConfig): pg.Pool {
  * one of the COMMIT.
  * `synchronous_commit` off would lose in a crash of the server what was acknowledged.
  */
-const SESSION_SETTINGS = `
-  SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
-  SET idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS};
+const sessionSettings = (patience: number) => `
+  SET statement_timeout = ${STATEMENT_TIMEOUT_MS * patience};
+  SET idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS * patience};
   SET DateStyle = 'ISO';
   SET default_transaction_isolation = 'read committed';
   SET client_min_messages = 'error';
@@ -110,8 +111,8 @@ const SESSION_SETTINGS = `
     FROM current_setting('synchronous_commit') AS value`;
 
 /** Throws when the session must not be used: a standby can be read, but what it says may be outdated. */
-async function openSession(client: pg.ClientBase): Promise<void> {
-  const results = await queryAll(client, SESSION_SETTINGS);
+async function openSession(client: pg.ClientBase, patience: number): Promise<void> {
+  const results = await queryAll(client, sessionSettings(patience));
   if (results.at(-1)?.rows[0]?.standby !== false) {
     throw new UnusableDatabaseError('is read-only');
   }
@@ -121,6 +122,6 @@ async function openSession(client: pg.ClientBase): Promise<void> {
  * For the health check of a process without an inbox. It has a connection of its own, so that being busy is not being
  * down.
  */
-export function makeProbePool(url: StoreUrl, log: Log): pg.Pool {
-  return openPool(url, log, { application_name: 'gatehouse health', max: 1 });
+export function makeProbePool(url: StoreUrl, log: Log, patience = 1): pg.Pool {
+  return openPool(url, log, patience, { application_name: 'gatehouse health', max: 1 });
 }

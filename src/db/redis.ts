@@ -10,13 +10,14 @@ const SOCKET_TIMEOUT_MS = 3_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
 /**
- * Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}. It reconnects by itself.
+ * Redis that fails fast: a command is answered, or refused, within {@link COMMAND_TIMEOUT_MS}, by which `patience` is
+ * multiplied. It reconnects by itself.
  */
-export function makeRedis(url: StoreUrl, log: Log): Redis {
+export function makeRedis(url: StoreUrl, log: Log, patience = 1): Redis {
   const redis = openRedis(url, {
     connectionName: 'gatehouse',
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    socketTimeout: SOCKET_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS * patience,
+    socketTimeout: SOCKET_TIMEOUT_MS * patience,
   });
   // Once per outage, not once per attempt.
   let down = false;

@@ -31,9 +31,8 @@ export interface ForgeDeps {
   readonly hooks?: ForgeHooks;
   /** The installations of a GitHub App. Without them each is looked up. */
   readonly installations?: Installations;
-  /** For tests: how long a request, or a command to Redis, may take. */
-  readonly limitMs?: number;
-  readonly redisLimitMs?: number;
+  /** Multiplies the limits on a request and on a command to Redis. */
+  readonly patience?: number;
 }
 
 export function makeForge(config: ForgeConfig, deps: ForgeDeps = {}): Forge {
@@ -44,9 +43,9 @@ export function makeForge(config: ForgeConfig, deps: ForgeDeps = {}): Forge {
 function connect(config: ForgeConfig, deps: ForgeDeps): Forge {
   const apiUrl = apiUrlOf(config.forge, config.url);
   const { origin, host } = new URL(apiUrl);
-  const optionalRedis = makeOptionalRedis(deps.redis, deps.log, deps.redisLimitMs);
+  const optionalRedis = makeOptionalRedis(deps.redis, deps.log, deps.patience);
   const network = makeNetwork(optionalRedis);
-  const { hooks = {}, limitMs, log } = deps;
+  const { hooks = {}, patience = 1, log } = deps;
   const clock = makeForgeClock();
   const common = {
     origin,
@@ -54,7 +53,7 @@ function connect(config: ForgeConfig, deps: ForgeDeps): Forge {
     pause: makePause(optionalRedis, origin),
     hooks,
     clock,
-    ...(limitMs ? { limitMs } : {}),
+    patience,
   };
 
   switch (config.forge) {

@@ -21,7 +21,8 @@ export interface OptionalRedis {
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined>;
 }
 
-export function makeOptionalRedis(redis: Redis | undefined, log?: Log, limitMs = COMMAND_TIMEOUT_MS): OptionalRedis {
+export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience = 1): OptionalRedis {
+  const limitMs = COMMAND_TIMEOUT_MS * patience;
   let restUntil = 0;
 
   function failed(error: unknown): undefined {

@@ -30,14 +30,15 @@ const REPORT_WAIT_MS = 1_000;
 /**
  * Checks every dependency, each on its own, so that a slow one does not delay the result of the other. Callers that
  * come while a check runs share it. When it takes longer than they can wait, they get the last finished result. What is
- * `observed` by then counts more than either.
+ * `observed` by then counts more than either. `patience` multiplies both limits.
  */
 export function makeHealth(
   checks: Readonly<Record<DependencyName, DependencyCheck>>,
   observed: { readonly database?: ObservedFault } = {},
+  patience = 1,
 ): () => Promise<HealthReport> {
-  const database = makeDependencyHealth(checks.database, observed.database);
-  const redis = makeDependencyHealth(checks.redis);
+  const database = makeDependencyHealth(checks.database, patience, observed.database);
+  const redis = makeDependencyHealth(checks.redis, patience);
   return async () => {
     const [databaseHealth, redisHealth] = await Promise.all([database(), redis()]);
     return { database: databaseHealth, redis: redisHealth };
@@ -46,6 +47,7 @@ export function makeHealth(
 
 function makeDependencyHealth(
   check: DependencyCheck,
+  patience: number,
   observed: ObservedFault = () => undefined,
 ): () => Promise<DependencyHealth> {
   let finished: DependencyHealth = { status: 'down', message: 'has not answered yet' };
@@ -53,9 +55,9 @@ function makeDependencyHealth(
 
   async function run(): Promise<void> {
     const message = await withTimeout<string | undefined>(
-      CHECK_TIMEOUT_MS,
+      CHECK_TIMEOUT_MS * patience,
       check(),
-      () => `did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`,
+      () => `did not answer within ${(CHECK_TIMEOUT_MS * patience) / 1_000} s`,
     ).catch(() => 'could not be checked');
     finished = message === undefined ? { status: 'up' } : { status: 'down', message };
     running = undefined;
@@ -63,7 +65,7 @@ function makeDependencyHealth(
 
   return async () => {
     running ??= run();
-    await withTimeout(REPORT_WAIT_MS, running, () => {});
+    await withTimeout(REPORT_WAIT_MS * patience, running, () => {});
     const fault = observed();
     return fault === undefined ? finished : { status: 'down', message: fault };
   };

@@ -36,6 +36,8 @@ export interface WebhookOptions {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly log: Log;
+  /** Multiplies {@link REQUEST_DEADLINE_MS}. */
+  readonly patience: number;
 }
 
 /** `POST /webhook`: verified, committed, and only then acknowledged. */
@@ -110,6 +112,7 @@ function acknowledge({
   onInstallation,
   metrics,
   log,
+  patience,
 }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx) => {
     const names = FORGES[forge].headers;
@@ -137,7 +140,7 @@ function acknowledge({
     const job = review && { ...review, origin: { delivery: deliveryId, traceparent: ctx.state.traceparent } };
     ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
     if (ctx.state.isShortened) {
-      refuse(ctx, await reviewOfTooLarge(job, requestReview, log));
+      refuse(ctx, await reviewOfTooLarge(job, { requestReview, log, patience }));
       return;
     }
     const acceptance = await inbox.accept({
@@ -188,15 +191,14 @@ const REQUEST_DEADLINE_MS = 4_000;
  */
 async function reviewOfTooLarge(
   job: ReviewRequest | undefined,
-  requestReview: WebhookOptions['requestReview'],
-  log: Log,
+  { requestReview, log, patience }: Pick<WebhookOptions, 'requestReview' | 'log' | 'patience'>,
 ): Promise<Refusal> {
   if (job === undefined) {
     return 'too_large';
   }
   try {
     const requested = requestReview(job).then(() => 'too_large_reviewed' as const);
-    return await withTimeout(REQUEST_DEADLINE_MS, requested, () => 'deadline');
+    return await withTimeout(REQUEST_DEADLINE_MS * patience, requested, () => 'deadline');
   } catch (err) {
     log.error(
       { err, delivery: job.origin?.delivery },

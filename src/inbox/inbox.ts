@@ -35,6 +35,8 @@ export interface InboxDependencies<Job> {
   readonly storing: Pick<StoringHealth, 'stored' | 'failed'>;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Multiplies {@link ACCEPT_DEADLINE_MS}. */
+  readonly patience?: number;
 }
 
 /** From being handed in to the answer; Gitea and Forgejo give up after 5 s. */
@@ -56,12 +58,14 @@ export function makeInbox<Job>({
   storing,
   metrics,
   log,
+  patience = 1,
 }: InboxDependencies<Job>): Inbox<Job> {
+  const deadlineMs = ACCEPT_DEADLINE_MS * patience;
   const answering = new Set<Promise<Acceptance>>();
 
   /** Deliveries and jobs in one transaction. */
   function write(unique: readonly Submission<Job>[], packed: PackedBodies) {
-    return onConnection(pool, ACCEPT_DEADLINE_MS, async (client) => {
+    return onConnection(pool, deadlineMs, async (client) => {
       // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive,
       // each answer waits for its turn behind them.
       const begun = client.query(BEGIN_GUARDED);
@@ -94,7 +98,7 @@ export function makeInbox<Job>({
     const packed = await packBodies(unique.map(({ body }) => body));
 
     const stopTimer = metrics.commitSeconds.startTimer();
-    const { stored, jobs } = await withDays(pool, ACCEPT_DEADLINE_MS, () => write(unique, packed));
+    const { stored, jobs } = await withDays(pool, deadlineMs, () => write(unique, packed));
     stopTimer();
     metrics.commitBatchSize.observe(submissions.length);
     if (jobs.length > 0) {
@@ -164,7 +168,7 @@ export function makeInbox<Job>({
     async accept(delivery) {
       const handedInAt = performance.now();
       let isItsFault = false;
-      const answer = beforeDeadline((signal) =>
+      const answer = beforeDeadline(deadlineMs, (signal) =>
         submit(delivery, signal, () => {
           isItsFault = true;
         }),
@@ -216,9 +220,12 @@ export function makeInbox<Job>({
 }
 
 /** Answers in time whatever happens. What was already on its way to the database may still be stored. */
-async function beforeDeadline(work: (signal: AbortSignal) => Promise<Acceptance>): Promise<Acceptance> {
+async function beforeDeadline(
+  deadlineMs: number,
+  work: (signal: AbortSignal) => Promise<Acceptance>,
+): Promise<Acceptance> {
   const deadline = new AbortController();
-  return withTimeout(ACCEPT_DEADLINE_MS, work(deadline.signal), () => {
+  return withTimeout(deadlineMs, work(deadline.signal), () => {
     deadline.abort(new Error('the delivery waited too long'));
     return { outcome: 'refused', reason: 'deadline' };
   });

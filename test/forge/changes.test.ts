@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList } from '../../src/forges/port/many-repositories.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
@@ -132,7 +133,7 @@ both('the lists say what time it is, count what they have, and have pages', asyn
 
 both('a token without the scope of issues cannot read the list of changes', async (t, forge) => {
   const credentials = { kind: 'token', token: forge.readingToken } as const;
-  const client = makeForge({ forge: 'gitea', url: forge.url, credentials });
+  const client = makeForge({ forge: 'gitea', url: forge.url, credentials }, { patience: PATIENCE });
   t.teardown(() => client.close());
   const error = await t.throwsAsync(async () => client.changeList?.changedSince(new Date()), {
     instanceOf: ForgeError,

@@ -4,6 +4,7 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import type { InlineComment } from '../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../src/forges/port/pull-request.ts';
 import { sharedGitea } from '../helpers/gitea.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 import type { Site } from '../helpers/site.ts';
 import { makeSlots } from '../helpers/slots.ts';
 import { realForge } from './real.ts';
@@ -73,7 +74,7 @@ export const onBothForges = (test: TestFn): OnBoth => onForges(test).both;
 
 /** Gatehouse's own client. It ends with the test. */
 export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge {
-  const client = makeForge({ forge: 'gitea', url, credentials: { kind: 'token', token } }, {});
+  const client = makeForge({ forge: 'gitea', url, credentials: { kind: 'token', token } }, { patience: PATIENCE });
   t.teardown(() => client.close());
   return client;
 }

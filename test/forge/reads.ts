@@ -3,6 +3,7 @@ import { TRIAGE } from '../../src/facts/triage.ts';
 import * as shapes from '../../src/forges/gitea/shapes.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 import { MAIN } from '../helpers/site.ts';
 import { giteaChecks } from '../simulated-forge/gitea-api/checks.ts';
 import { call } from './reading.ts';
@@ -97,7 +98,8 @@ export async function readAll(view: View): Promise<Seen> {
     faults.push(...checks.complete(given, { status, body }).faults);
     read[name] = status === 200 ? shape.parse(body) : `status ${status}`;
   }
-  const client = makeForge({ forge: 'gitea', url: view.url, credentials: { kind: 'token', token: view.token } });
+  const credentials = { kind: 'token', token: view.token } as const;
+  const client = makeForge({ forge: 'gitea', url: view.url, credentials }, { patience: PATIENCE });
   for (const [name, ask] of Object.entries(CLIENT)) {
     read[`client.${name}`] = await ask(client, view).catch((error: Error) => error.message);
   }

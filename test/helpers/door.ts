@@ -5,6 +5,7 @@ import { type Config, parseConfig, type Roles } from '../../src/config/config.ts
 import { type Log, makeLog } from '../../src/log.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
+import { PATIENCE } from './patience.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
 
@@ -66,19 +67,28 @@ function testConfig(env: Environment, roles: Roles): Config {
   return parsed.config;
 }
 
-/** Silent, unless it is given a log. With `own` workers its metrics and its log tell of tasks that went over their limits. */
+export interface DoorOptions {
+  /** Silent without one. */
+  readonly log?: Log;
+  /** With its own its metrics and its log tell of tasks that went over their limits. */
+  readonly workers?: 'own';
+  /** 1 in a test that is about a limit on the stores or the forge. */
+  readonly patience?: number;
+}
+
 export async function openDoor(
   env: Environment = {},
   roles: Roles = DOOR,
-  log?: Log,
-  workers: 'shared' | 'own' = 'shared',
+  { log, workers, patience = PATIENCE }: DoorOptions = {},
 ): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
-  const shared = workers === 'shared' ? workersOfTheFile : undefined;
-  const service = await startService(config, log ?? makeLog(config.logLevel), shared);
+  const service = await startService(config, log ?? makeLog(config.logLevel), {
+    workers: workers === 'own' ? undefined : workersOfTheFile,
+    patience,
+  });
   const database = openPool(databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;
 

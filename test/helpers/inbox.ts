@@ -7,6 +7,7 @@ import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from './database.ts';
+import { PATIENCE } from './patience.ts';
 
 /** One that no other is like, unless `change` says otherwise. */
 export function delivery(change: Partial<ReceivedDelivery<string>> = {}): ReceivedDelivery<string> {
@@ -23,16 +24,24 @@ export function delivery(change: Partial<ReceivedDelivery<string>> = {}): Receiv
   };
 }
 
+interface InboxOptions {
+  readonly jobStatements?: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]>;
+  readonly prepare?: (pool: pg.Pool) => Promise<unknown>;
+  /** 1 in a test of the deadline. */
+  readonly patience?: number;
+}
+
 /** An inbox on its own database, and its side effects. */
-export async function openInbox(
-  jobStatements: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]> = async () => [],
-  prepare: (pool: pg.Pool) => Promise<unknown> = async () => {},
-) {
+export async function openInbox({
+  jobStatements = async () => [],
+  prepare = async () => {},
+  patience = PATIENCE,
+}: InboxOptions = {}) {
   const database = await makeMigratedDatabase();
   const preparing = openPool(database.url);
   await prepare(preparing);
   await preparing.end();
-  const pool = makeInboxPool(database.url, makeLog('silent'));
+  const pool = makeInboxPool(database.url, makeLog('silent'), patience);
   let wakeups = 0;
   const inbox = makeInbox<string>({
     pool,
@@ -43,6 +52,7 @@ export async function openInbox(
     storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
+    patience,
   });
   return {
     inbox,

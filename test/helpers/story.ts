@@ -1,10 +1,9 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import type { Roles } from '../../src/config/config.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import type { Log } from '../../src/log.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
-import { type Door, openDoor, SECRET, WORKER } from './door.ts';
+import { type Door, type DoorOptions, openDoor, SECRET, WORKER } from './door.ts';
 import { FORGES } from './forges.ts';
 import { type Settling, watchJobs } from './settling.ts';
 import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
@@ -41,7 +40,7 @@ export interface Story extends Scene, AsyncDisposable {
   /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   /** Another process of the same installation. */
-  openDoor(env: Environment, roles: Roles, log?: Log): Promise<Door>;
+  openDoor(env: Environment, roles: Roles, options?: DoorOptions): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
   readonly environment: Environment;
 }
@@ -68,10 +67,11 @@ export async function tellStory(
   files: Changes = {},
   env: Environment | ((forge: SimulatedForge) => Environment) = {},
   roles: Roles = { door: true, worker: true },
+  options: DoorOptions = {},
 ): Promise<Story> {
   const free = await slots.take();
   try {
-    const story = await openStory(name, files, env, roles);
+    const story = await openStory(name, files, env, roles, options);
     const close = story[Symbol.asyncDispose];
     return Object.assign(story, {
       async [Symbol.asyncDispose]() {
@@ -93,7 +93,7 @@ async function openStory(
   files: Changes,
   env: Environment | ((forge: SimulatedForge) => Environment),
   roles: Roles,
-  workers: 'shared' | 'own' = 'shared',
+  options: DoorOptions,
 ): Promise<Story> {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
@@ -107,7 +107,7 @@ async function openStory(
     ...(typeof env === 'function' ? env(forge) : env),
   };
   const started = new Date();
-  const door = await openDoor(environment, roles, undefined, workers);
+  const door = await openDoor(environment, roles, options);
   // So that a story of failures takes seconds: retries are immediate.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
   const settling = watchJobs(door.database);
@@ -128,8 +128,8 @@ async function openStory(
     resynced: (since: Date) => resynced(door, since),
     settledFor: (repository: string) => settled(forge, settling, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
-    openDoor: (others: Environment, otherRoles: Roles, log?: Log) =>
-      openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, log),
+    openDoor: (others: Environment, otherRoles: Roles, opened = options) =>
+      openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, opened),
     scene(sceneFiles: Changes) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;
@@ -176,12 +176,12 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
 export function shareStories(
   test: TestFn,
   env: Environment = {},
-  { forges = FORGES, workers }: { readonly forges?: readonly ForgeName[]; readonly workers?: 'own' } = {},
+  { forges = FORGES, ...options }: DoorOptions & { readonly forges?: readonly ForgeName[] } = {},
 ): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
   test.before('open the doors', async () => {
     for (const name of forges) {
-      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, workers));
+      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, options));
     }
   });
   test.after.always('close the doors', async () => {

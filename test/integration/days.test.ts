@@ -12,6 +12,7 @@ import { openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { addDays, days } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -34,14 +35,25 @@ async function jobStatements(jobs: readonly string[]) {
 
 /** Two doors on one database, of which each gathers its own batches. */
 async function openTwoDoors(prepare: (pool: pg.Pool) => Promise<unknown> = async () => {}) {
-  const first = await openInbox(jobStatements, async (pool) => {
-    await pool.query('CREATE TABLE public.jobs (name text)');
-    await prepare(pool);
+  const first = await openInbox({
+    jobStatements,
+    prepare: async (pool) => {
+      await pool.query('CREATE TABLE public.jobs (name text)');
+      await prepare(pool);
+    },
   });
-  const pool = makeInboxPool(first.databaseUrl, log);
+  const pool = makeInboxPool(first.databaseUrl, log, PATIENCE);
   const metrics = makeMetrics();
   const storing = makeStoringHealth(() => {});
-  const second = makeInbox<string>({ pool, jobStatements, wakeWorkers: () => {}, storing, metrics, log });
+  const second = makeInbox<string>({
+    pool,
+    jobStatements,
+    wakeWorkers: () => {},
+    storing,
+    metrics,
+    log,
+    patience: PATIENCE,
+  });
   return {
     pool: first.pool,
     inboxes: [first.inbox, second],

@@ -1,6 +1,6 @@
 import ava, { type ExecutionContext } from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
-import { type Door, openDoor } from '../helpers/door.ts';
+import { DOOR, type Door, openDoor } from '../helpers/door.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
@@ -22,7 +22,8 @@ async function withStores(work: (stores: Stores) => Promise<void>): Promise<void
 }
 
 function doorOn(stores: Stores, change: Record<string, string> = {}): Promise<Door> {
-  return openDoor({ DATABASE_URL: stores.database.url, REDIS_URL: stores.redis.url, ...change });
+  const env = { DATABASE_URL: stores.database.url, REDIS_URL: stores.redis.url, ...change };
+  return openDoor(env, DOOR, { patience: 1 });
 }
 
 async function status(door: Door, path: string): Promise<number> {

@@ -7,7 +7,7 @@ import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
 import { probeDatabase } from '../../src/db/probes.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
-import { openDoor } from '../helpers/door.ts';
+import { DOOR, openDoor } from '../helpers/door.ts';
 import { type Ending, endWaiting } from '../helpers/postgres-server.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
@@ -114,7 +114,7 @@ const ENDINGS = { cancelled: 'pg_cancel_backend', terminated: 'pg_terminate_back
 for (const [how, end] of Object.entries(ENDINGS)) {
   for (const event of ['pull_request', 'ping']) {
     test(`a commit whose wait for the standby was ${how} is not acknowledged: ${event}`, async (t) => {
-      await using door = await openDoor({ DATABASE_URL: await primary.makeDatabase() });
+      await using door = await openDoor({ DATABASE_URL: await primary.makeDatabase() }, DOOR, { patience: 1 });
       const post = () =>
         door.post(PULL_REQUEST, { 'x-forge-event': event, 'x-forge-delivery': 'one' }).then(({ status }) => status);
       await primary.loseStandby();
@@ -132,7 +132,7 @@ for (const [how, end] of Object.entries(ENDINGS)) {
 
 const WRITERS = {
   'a delivery': async (url: string) => {
-    await using door = await openDoor({ DATABASE_URL: url });
+    await using door = await openDoor({ DATABASE_URL: url }, DOOR, { patience: 1 });
     return (await door.post(PULL_REQUEST)).status === 503;
   },
   'any other write': async (url: string) => {

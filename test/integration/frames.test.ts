@@ -94,7 +94,7 @@ test('a batch of repeats stores no frame, and a repeat is not stored twice', asy
 });
 
 test('when a job cannot be added, no frame is stored either', async (t) => {
-  await using door = await openInbox(async () => [{ text: 'SELECT 1 / 0' }]);
+  await using door = await openInbox({ jobStatements: async () => [{ text: 'SELECT 1 / 0' }] });
   const answers = await acceptTogether(
     door.inbox,
     Array.from({ length: 5 }, () => delivery({ job: 'a job' })),

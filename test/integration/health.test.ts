@@ -1,6 +1,6 @@
 import ava from 'ava';
 import { openPool } from '../helpers/database.ts';
-import { openDoor } from '../helpers/door.ts';
+import { DOOR, openDoor } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { until } from '../helpers/until.ts';
 
@@ -128,7 +128,7 @@ const FAULTS = {
 } as const;
 for (const [fault, { begin, end }] of Object.entries(FAULTS)) {
   test(`health is down while no delivery can be stored, then up by itself: ${fault}`, async (t) => {
-    await using door = await openDoor();
+    await using door = await openDoor({}, DOOR, { patience: 1 });
     await until(async () => (await fetch(`${door.url}/health`)).status === 200);
     const client = await door.database.connect();
     await client.query(begin);

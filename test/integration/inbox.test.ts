@@ -6,6 +6,7 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, sign, storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -41,9 +42,7 @@ test('a row that the database rejects does not fail the others', async (t) => {
 });
 
 test('when its job cannot be added, the delivery is not stored either', async (t) => {
-  await using door = await openInbox(async () => {
-    throw new Error('no queue');
-  });
+  await using door = await openInbox({ jobStatements: () => Promise.reject(new Error('no queue')) });
   t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
   t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
   t.is((await storedDeliveries(door.pool)).length, 1);
@@ -51,10 +50,12 @@ test('when its job cannot be added, the delivery is not stored either', async (t
 });
 
 test('when adding a job fails, neither the deliveries nor the jobs are stored', async (t) => {
-  await using door = await openInbox(async () => [
-    { text: `INSERT INTO gatehouse.repositories (name) VALUES ('acme/widgets')` },
-    { text: 'SELECT 1 / 0' },
-  ]);
+  await using door = await openInbox({
+    jobStatements: async () => [
+      { text: `INSERT INTO gatehouse.repositories (name) VALUES ('acme/widgets')` },
+      { text: 'SELECT 1 / 0' },
+    ],
+  });
   t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
   t.is((await storedDeliveries(door.pool)).length, 0);
   t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 0);
@@ -65,9 +66,10 @@ for (const [how, batch] of [
   ['in company', 5],
 ] as const) {
   test(`deliveries sent after a failed BEGIN are not stored without jobs: ${how}`, async (t) => {
-    await using door = await openInbox(async (jobs) =>
-      jobs.map((job) => ({ text: `INSERT INTO gatehouse.repositories (name) VALUES ($1)`, values: [job] })),
-    );
+    await using door = await openInbox({
+      jobStatements: async (jobs) =>
+        jobs.map((job) => ({ text: `INSERT INTO gatehouse.repositories (name) VALUES ($1)`, values: [job] })),
+    });
     // A connection that had such a transaction before is no safer than a new one.
     t.is((await door.inbox.accept(delivery({ job: 'before' }))).outcome, 'accepted');
     let failures = 0;
@@ -117,6 +119,7 @@ test('two inboxes that store the same deliveries crosswise both succeed', async 
     storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
+    patience: PATIENCE,
   });
   for (let round = 0; round < 10; round++) {
     const deliveries = Array.from({ length: 60 }, () => delivery());
@@ -131,7 +134,7 @@ test('two inboxes that store the same deliveries crosswise both succeed', async 
 });
 
 test('a locked table leads to a rejection in time, and to success without the lock', async (t) => {
-  await using door = await openInbox();
+  await using door = await openInbox({ patience: 1 });
   const blocker = await door.pool.connect();
   await blocker.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
   const blocked = [delivery(), delivery(), delivery()];
@@ -185,9 +188,9 @@ function slowUpload(port: number, bytes: number) {
 
 test('a role that turns synchronous_commit off does not turn it off for deliveries', async (t) => {
   const job = { text: "INSERT INTO gatehouse.progress VALUES ('a job', now())" };
-  await using door = await openInbox(
-    async () => [job],
-    async (pool) => {
+  await using door = await openInbox({
+    jobStatements: async () => [job],
+    prepare: async (pool) => {
       await pool.query(`DO $$ BEGIN
         EXECUTE format('ALTER ROLE %I IN DATABASE %I SET synchronous_commit = off', current_user, current_database());
       END $$`);
@@ -204,7 +207,7 @@ test('a role that turns synchronous_commit off does not turn it off for deliveri
          FOR EACH ROW EXECUTE FUNCTION note_setting()`,
       );
     },
-  );
+  });
   t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
   t.is((await door.inbox.accept(delivery({ job: 'review' }))).outcome, 'accepted');
   const { rows } = await door.pool.query('SELECT with_job, setting FROM settings ORDER BY with_job');

@@ -16,6 +16,7 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
+import { PATIENCE } from '../helpers/patience.ts';
 
 /** Returns its URL. */
 async function makeMigrated(t: ExecutionContext): Promise<string> {
@@ -64,7 +65,7 @@ async function known(pool: pg.Pool) {
 
 test('an edit of an override is never recorded later than its delivery', async (t) => {
   const url = await makeMigrated(t);
-  const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'))];
+  const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'), PATIENCE)];
   t.teardown(() => Promise.all([pool.end(), inboxPool.end()]));
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   const inbox = makeInbox<ReviewRequest>({
@@ -75,6 +76,7 @@ test('an edit of an override is never recorded later than its delivery', async (
     storing: makeStoringHealth(() => {}),
     metrics: makeMetrics(),
     log: makeLog('silent'),
+    patience: PATIENCE,
   });
   const accept = (...requests: readonly ReviewRequest[]) =>
     Promise.all(requests.map((job) => inbox.accept({ ...delivery(), job })));

@@ -66,7 +66,7 @@ for (const name of FORGES) {
     }
     const { log, lines } = capture();
     {
-      await using worker = await story.openDoor({ FORGE_TOKEN: 'revoked' }, WORKER, log);
+      await using worker = await story.openDoor({ FORGE_TOKEN: 'revoked' }, WORKER, { log });
       await eventually('both reviews wait', async () => {
         const { rowCount } = await database.query(
           "SELECT FROM gatehouse_jobs.job WHERE name = 'review' AND state = 'created' AND start_after > now()",
@@ -118,7 +118,7 @@ for (const name of FORGES) {
     const { log, lines } = capture();
     {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
-      await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, log);
+      await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, { log });
       await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
       await eventually('the worker is ready', async () => (await fetch(`${worker.url}/health/ready`)).ok);
       t.deepEqual(await problemsOn(worker.metricsUrl), ['unreachable']);

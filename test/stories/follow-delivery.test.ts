@@ -17,7 +17,7 @@ test('one search for a delivery finds its acknowledgement and its review', async
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, {}, DOOR);
   const { lines, log } = gatherLog();
   const started = new Date();
-  await using both = await story.openDoor({}, { door: true, worker: true }, log);
+  await using both = await story.openDoor({}, { door: true, worker: true }, { log });
   await story.resynced(started);
   const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
   const delivery = randomUUID();
@@ -47,7 +47,7 @@ test('the reviews that follow from a comment or a push name its delivery too', a
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, {}, DOOR);
   const { lines, log } = gatherLog();
   const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-  await using _worker = await story.openDoor({}, { door: false, worker: true }, log);
+  await using _worker = await story.openDoor({}, { door: false, worker: true }, { log });
   await story.settled();
   const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
   const delivery = randomUUID();
@@ -60,7 +60,7 @@ test('the reviews that follow from a comment or a push name its delivery too', a
 
 test('a delivery that is refused is logged with its id', async (t) => {
   const { lines, log } = gatherLog();
-  await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' }, DOOR, log);
+  await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' }, DOOR, { log });
   const body = JSON.stringify({
     action: 'opened',
     number: 7,

@@ -243,7 +243,7 @@ for (const [trouble, mood] of Object.entries(TROUBLES)) {
       await using both = await story.openDoor(
         { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
         { door: true, worker: true },
-        log,
+        { log },
       );
       await story.resynced(started);
       const number = story.openSilently(CHANGE, { title: TITLE });

@@ -84,7 +84,7 @@ for (const name of FORGES) {
   }
 
   test(`${name}: requests to a hung forge time out and are retried`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
+    await using scene = await tellStory(name, FILES, {}, { door: true, worker: true }, { patience: 1 });
     const reading = scene.openSilently(CHANGE, { title: 'things' });
     scene.forge.fault({
       path: pathsOfReads(scene.repository, reading),

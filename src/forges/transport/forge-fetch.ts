@@ -102,12 +102,13 @@ export interface ForgeFetchDeps {
   readonly clock?: ForgeClock;
   /** Absent where the forge limits no writes. */
   readonly writeBudget?: WriteBudget;
-  readonly limitMs?: number;
+  /** {@link ForgeDeps.patience} */
+  readonly patience?: number;
 }
 
 /** `scope` is what the forge counts requests by, see {@link Pause}. */
 export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch {
-  const limitMs = deps.limitMs ?? REQUEST_TIMEOUT_MS;
+  const limitMs = REQUEST_TIMEOUT_MS * (deps.patience ?? 1);
 
   return async (url, init = {}) => {
     const target = new URL(url);

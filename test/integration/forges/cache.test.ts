@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import test from 'ava';
 import { Redis } from 'ioredis';
 import type { ForgeHooks } from '../../../src/forges/transport/forge-fetch.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import { headOf, openPullRequest, SITE, setUp, startOwnRedis, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
@@ -115,10 +116,7 @@ test('no answer reaches another credential, and no credential reaches Redis', as
   for (const [index, token] of [simulated.token, 'token-of-somebody-else'].entries()) {
     const hooks = recorders[index]?.hooks ?? {};
     const credentials = { kind: 'token', token } as const;
-    const forge = makeForge(
-      { forge: 'github', url: simulated.url, credentials },
-      { redis, hooks, redisLimitMs: 30_000 },
-    );
+    const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, { redis, hooks, patience: PATIENCE });
     t.teardown(() => forge.close());
     await forge.openPullRequests(SITE);
     await forge.fileAt(SITE, 'README.md', sha);
@@ -224,7 +222,7 @@ test('without Redis every answer is fetched', async (t) => {
 
 test('losing Redis costs only the cache', async (t) => {
   const own = await startOwnRedis();
-  const { simulated, forge } = await setUp(t, 'github', { redis: own.connect(), redisLimitMs: 100 });
+  const { simulated, forge } = await setUp(t, 'github', { redis: own.connect(), patience: 1 });
   const { ref } = openPullRequest(simulated);
   t.is((await forge.pullRequest(ref))?.number, ref.number);
   await own.stop();
@@ -243,7 +241,7 @@ test('a hung Redis costs only the cache', async (t) => {
     redis.disconnect();
     silent.close();
   });
-  const { simulated, forge } = await setUp(t, 'github', { redis, redisLimitMs: 100 });
+  const { simulated, forge } = await setUp(t, 'github', { redis, patience: 1 });
   const { ref } = openPullRequest(simulated);
   t.is((await forge.pullRequest(ref))?.number, ref.number);
   await forge.createComment(ref, 'Hello');

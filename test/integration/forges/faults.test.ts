@@ -79,7 +79,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a request to a hung forge times out`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, { limitMs: 1_500 });
+    const { simulated, forge } = await setUp(t, name, { patience: 0.15 });
     openPullRequest(simulated);
     simulated.fault({ path: /\/pulls$/, fault: { kind: 'hang' } });
     const error = await forgeError(t, () => forge.openPullRequests(SITE));

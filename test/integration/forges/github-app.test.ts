@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { makeForge } from '../../../src/forges/make-forge.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
@@ -16,7 +17,7 @@ async function setUpApp(t: ExecutionContext, kept?: Map<string, number>) {
       kept.set(owner, id);
     },
   };
-  const deps = installations ? { installations } : {};
+  const deps = { patience: PATIENCE, ...(installations && { installations }) };
   const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, deps);
   t.teardown(() => forge.close());
   return { simulated, forge };
@@ -90,7 +91,7 @@ test('an App whose key is wrong is refused, and the key is not shown', async (t)
     `-----BEGIN RSA PRIVATE KEY-----\n${'QUJD'.repeat(30)}\n-----END RSA PRIVATE KEY-----\n`,
   ]) {
     const credentials = { kind: 'app', appId: '4711', privateKey } as const;
-    const forge = makeForge({ forge: 'github', url: stranger.simulated.url, credentials });
+    const forge = makeForge({ forge: 'github', url: stranger.simulated.url, credentials }, { patience: PATIENCE });
     t.teardown(() => forge.close());
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.is(error.kind, 'refused');

@@ -12,6 +12,7 @@ import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { makeNetwork } from '../../../src/forges/transport/network.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import { openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
@@ -66,7 +67,7 @@ test('a status never waits for comments', async (t) => {
 
   const time = Date.now();
   for (const redis of [undefined, redisServer.connect()]) {
-    const budget = makeWriteBudget(makeOptionalRedis(redis, undefined, 30_000), `statuses-${time}`, () => time);
+    const budget = makeWriteBudget(makeOptionalRedis(redis, undefined, PATIENCE), `statuses-${time}`, () => time);
     for (let write = KEPT_FOR_STATUSES; write < MAX_WRITES_AT_ONCE; write += 1) {
       t.is(await budget.take('a', 'other'), undefined);
     }
@@ -96,7 +97,7 @@ test('the writes of a minute are at most 80, whatever their order', async (t) =>
 test('replicas share one budget over Redis, and installations do not', async (t) => {
   const time = Date.now();
   const replica = () =>
-    makeWriteBudget(makeOptionalRedis(redisServer.connect(), undefined, 30_000), `budget-${time}`, () => time);
+    makeWriteBudget(makeOptionalRedis(redisServer.connect(), undefined, PATIENCE), `budget-${time}`, () => time);
   const [one, two] = [replica(), replica()];
   for (let write = 0; write < MAX_WRITES_AT_ONCE; write += 1) {
     t.is(await (write % 2 === 0 ? one : two).take('installation-1', 'status'), undefined);

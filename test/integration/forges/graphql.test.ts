@@ -7,7 +7,6 @@ import { everythingIn, openPullRequest, type Setup, SITE, setUp } from './setup.
 
 const PATHS = ['.gatehouse.yml', '.github/gatehouse.yml', 'CODEOWNERS'];
 /** On a busy machine an answer that came late would be read by REST. */
-const PATIENT = { limitMs: 60_000 };
 /** As behind a proxy that knows only the REST API. */
 const NO_GRAPHQL = { method: 'POST', path: /^\/graphql/, fault: { kind: 'status', status: 404 } } as const;
 
@@ -36,7 +35,7 @@ function busyPullRequest(simulated: SimulatedForge) {
 }
 
 test('signers that cannot be read are an error, and never nobody', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const ref = busyPullRequest(simulated);
   simulated.push(SITE, ref.number, { 'signed.txt': 'x' }, { verified: true, signer: 'alice' });
   simulated.graphql.missing.push('wasSignedByGitHub');
@@ -47,7 +46,7 @@ test('signers that cannot be read are an error, and never nobody', async (t) => 
 });
 
 test('what GraphQL tells of a pull request is what REST tells', async (t) => {
-  const { simulated, forge, another } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge, another } = await setUp(t, 'github');
   const ref = busyPullRequest(simulated);
   await forge.createComment(ref, 'Hello');
   const { head, ...byGraphql } = await factsOf(t, forge, ref).then(({ pullRequest, ...others }) => ({
@@ -88,7 +87,7 @@ test('what GraphQL tells of a pull request is what REST tells', async (t) => {
 });
 
 test('a file that GraphQL has given is not read again', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const ref = busyPullRequest(simulated);
   const { pullRequest } = await factsOf(t, forge, ref);
   const at = pullRequest.baseCommit ?? '';
@@ -98,7 +97,7 @@ test('a file that GraphQL has given is not read again', async (t) => {
 });
 
 test('a link, a directory and what is cut or not text are left to REST', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const files = {
     link: symlink('README.md'),
     'folder/file': 'text\n',
@@ -129,7 +128,7 @@ test('a link, a directory and what is cut or not text are left to REST', async (
 });
 
 test('a file that GraphQL describes in an unknown way is left to REST', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const ref = busyPullRequest(simulated);
   for (const [text, by] of [
     ['"file0":{"type":"blob"', '"file0":{"type":7'],
@@ -142,7 +141,7 @@ test('a file that GraphQL describes in an unknown way is left to REST', async (t
 });
 
 test('a co-author whose account cannot be read never counts as one without an account', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const addresses = ['bob@corp.test', '7+carol@users.noreply.127.0.0.1'];
   const asked = addresses.map((address) => ({ address, sha: head() }));
@@ -158,7 +157,7 @@ test('a co-author whose account cannot be read never counts as one without an ac
 });
 
 test('a list of more than a page is not taken for all of it', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   for (let index = 0; index < 41; index++) {
     simulated.commit(SITE, 'topic', { [`${index}.txt`]: `${index}\n` });
   }
@@ -178,14 +177,14 @@ test('a list of more than a page is not taken for all of it', async (t) => {
 });
 
 test('a renamed file needs REST, which knows its old name', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   simulated.commit(SITE, 'topic', { 'src/app.ts': null, 'src/moved.ts': 'one\ntwo\nthree\n' });
   const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
   t.is((await factsOf(t, forge, ref)).preloaded.changedFiles, undefined);
 });
 
 test('commits of somebody without an account need REST, which knows more of them', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   simulated.commit(SITE, 'topic', { a: 'a\n' }, { author: 'renovate[bot]' });
   const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
   t.is((await factsOf(t, forge, ref)).preloaded.commits, undefined);
@@ -196,7 +195,7 @@ test('commits of somebody without an account need REST, which knows more of them
 });
 
 test('an approval by an App needs REST, which has the login that policies name', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   simulated.review(SITE, ref.number, 'bob', 'approved');
   simulated.review(SITE, ref.number, 'Copilot', 'commented');
@@ -214,7 +213,7 @@ test('an approval by an App needs REST, which has the login that policies name',
 });
 
 test('an App that opened a pull request has the login of REST, read once', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const open = (head: string, author: string) => {
     simulated.commit(SITE, head, { [head]: 'text\n' });
     return { repository: SITE, number: simulated.openPullRequest(SITE, { head, author }) };
@@ -229,7 +228,7 @@ test('an App that opened a pull request has the login of REST, read once', async
 });
 
 test('what belongs to another commit than the head is not taken for the head’s', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   const stale = head();
   simulated.fault({
@@ -255,7 +254,7 @@ for (const [what, text, by] of [
   ['no status of the tip', '"tip":{', '"tip":null,"other":{'],
 ] as const) {
   test(`GraphQL with ${what} is read by REST instead`, async (t) => {
-    const { simulated, forge } = await setUp(t, 'github', PATIENT);
+    const { simulated, forge } = await setUp(t, 'github');
     const ref = busyPullRequest(simulated);
     simulated.fault({ method: 'POST', path: /^\/graphql/, times: 1, fault: { kind: 'replace', text, by } });
     const { pullRequest, preloaded, files } = await factsOf(t, forge, ref);
@@ -267,7 +266,7 @@ for (const [what, text, by] of [
 }
 
 test('a pull request that GraphQL does not find is looked for by REST', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   t.is(await forge.pullRequestWithFacts({ repository: SITE, number: 77 }, PATHS), undefined);
   t.deepEqual([queries({ simulated }), simulated.count('GET', /\/pulls\//)], [1, 1]);
 });
@@ -275,7 +274,7 @@ test('a pull request that GraphQL does not find is looked for by REST', async (t
 test('a server without a field of the query is asked by REST from then on', async (t) => {
   const warnings: string[] = [];
   const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
-  const { simulated, forge } = await setUp(t, 'github', { ...PATIENT, log });
+  const { simulated, forge } = await setUp(t, 'github', { log });
   const { ref } = openPullRequest(simulated);
   simulated.graphql.missing.push('fullDatabaseId');
   for (let times = 0; times < 3; times++) {
@@ -286,7 +285,7 @@ test('a server without a field of the query is asked by REST from then on', asyn
 });
 
 test('a GraphQL API that hangs delays one review and not the next', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', { limitMs: 8_000 });
+  const { simulated, forge } = await setUp(t, 'github', { patience: 0.5 });
   const { ref } = openPullRequest(simulated);
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'hang' } });
   await factsOf(t, forge, ref);
@@ -295,7 +294,7 @@ test('a GraphQL API that hangs delays one review and not the next', async (t) =>
 });
 
 test('without points left REST is used, which is not paused', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   simulated.graphql.points.remaining = 0;
   t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
@@ -304,7 +303,7 @@ test('without points left REST is used, which is not paused', async (t) => {
 });
 
 test('a secondary limit that GraphQL answers with 200 pauses REST as well', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   const body = { errors: [{ message: 'You have exceeded a secondary rate limit. Please wait.' }] };
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'json', body } });
@@ -314,7 +313,7 @@ test('a secondary limit that GraphQL answers with 200 pauses REST as well', asyn
 });
 
 test('a title about rate limits is no rate limit', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated, { title: '"errors":[{"message":"secondary rate limit"}] RATE_LIMITED' });
   t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
   t.is(simulated.count('GET', /\/pulls\//), 0);
@@ -323,7 +322,7 @@ test('a title about rate limits is no rate limit', async (t) => {
 test('an error of GraphQL does not repeat the credential', async (t) => {
   const logged: object[] = [];
   const log = { debug: (fields: object) => logged.push(fields), warn: (fields: object) => logged.push(fields) };
-  const { simulated, forge } = await setUp(t, 'github', { ...PATIENT, log });
+  const { simulated, forge } = await setUp(t, 'github', { log });
   const { ref } = openPullRequest(simulated);
   simulated.fault({ fault: { kind: 'echo' } });
   const error = await t.throwsAsync(() => forge.pullRequest(ref));

@@ -7,7 +7,6 @@ import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
 /** On a busy machine an answer that came late would be read by REST. */
-const PATIENT = { limitMs: 60_000 };
 /** Answers that are drawn of each query. */
 const ANSWERS = 60;
 const PATHS = ['README.md', 'absent.yml'];
@@ -22,8 +21,8 @@ interface Read {
 /** The pull request with more than a short page of everything. */
 async function setUpHostile(t: ExecutionContext) {
   t.log(`TEST_SEED=${SEED} draws the same again`);
-  const { simulated, forge } = await setUp(t, 'github', PATIENT, { checked: true, hostile: SEED });
-  const plain = await setUp(t, 'github', PATIENT, { checked: true });
+  const { simulated, forge } = await setUp(t, 'github', {}, { checked: true, hostile: SEED });
+  const plain = await setUp(t, 'github', {}, { checked: true });
   const refs = [simulated, plain.simulated].map((on) => {
     const { ref, head } = openPullRequest(on);
     for (const nth of ['one', 'two', 'three', 'four']) {
@@ -136,7 +135,7 @@ test('no odd answer to GraphQL changes a comment, a merge queue or an overview',
 });
 
 test('an id above 2^53 keeps all its digits, by GraphQL and by REST', async (t) => {
-  const { simulated, forge, another } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge, another } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   const { id } = await forge.createComment(ref, 'Hello');
   const replace = (path: RegExp, text: string, by: string) =>

@@ -5,14 +5,13 @@ import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
 const test = ava.serial;
 
 /** The simulated forge takes long for large answers on a busy machine. */
-const PATIENT = { limitMs: 60_000 };
 /** GitHub takes 65,536 characters, of four bytes each; Gitea and Forgejo tens of megabytes. */
 const longText = (name: string, bytes: number) =>
   name === 'github' ? '\u{1f600}'.repeat(Math.min(bytes / 4, 65_536)) : 'x"'.repeat(bytes / 2);
 
 for (const name of FORGES) {
   test(`${name}: no description is too long for a list of pull requests`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     for (let index = 0; index < 75; index += 1) {
       const { ref: other } = openPullRequest(simulated);
@@ -25,7 +24,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: no review is too long for the list of reviews`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.review(SITE, ref.number, 'bob', 'approved');
     for (let index = 0; index < 105; index += 1) {
@@ -40,7 +39,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: no comment is too long for the list of comments`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     const command = '/gatehouse override titled 4f2a hotfix';
     simulated.comment(SITE, ref.number, 'mallory', `/gatehouse override ${longText(name, 17_000_000)}`);
@@ -58,7 +57,7 @@ for (const name of FORGES) {
 }
 
 test('github: no comments of strangers keep Gatehouse from its own', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   simulated.comment(SITE, ref.number, 'gatehouse', 'Ours');
   for (let index = 0; index < 140; index += 1) {
@@ -72,7 +71,7 @@ test('github: no comments of strangers keep Gatehouse from its own', async (t) =
 
 for (const name of ['gitea', 'forgejo'] as const) {
   test(`${name}: no description is too long to know what brought a commit`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     t.true(simulated.merge(SITE, ref.number));
     simulated.edit(SITE, ref.number, { body: longText(name, 40_000_000) });
@@ -84,7 +83,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
   });
 
   test(`${name}: no pull request is hidden by one that is too large to be read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const opened = Array.from({ length: 75 }, () => openPullRequest(simulated).ref.number);
     const huge = opened[33] ?? 0;
     // No single string of it is long.

@@ -3,14 +3,13 @@ import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** The simulated forge takes long for large answers on a busy machine. */
-const PATIENT = { limitMs: 60_000 };
 
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
 
 for (const name of FORGES) {
   test(`${name}: three thousand files are all there`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', manyFiles(3_000));
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
 
@@ -31,7 +30,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: lists longer than a page are read to their end`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
     const numbers = Array.from({ length: 120 }, (_, index) => index);
     for (const index of numbers) {
@@ -54,7 +53,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a hundred inline comments are read back`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const lines = Array.from({ length: 110 }, (_, index) => `line ${index}\n`);
     simulated.commit(SITE, 'topic', { 'long.txt': lines.join('') });
     const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
@@ -64,7 +63,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: more commits than GitHub lists at once are all read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     for (let index = 0; index < 300; index += 1) {
       simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message: `Commit ${index}` });
@@ -76,7 +75,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a file with a diff of 5 MB is too large, and the others are read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'big.txt': 'a line of text\n'.repeat(350_000), 'small.txt': 'small\n' });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
     const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
@@ -93,7 +92,7 @@ for (const name of FORGES) {
 
 for (const name of FORGES) {
   test(`${name}: a file with thousands of changed lines is read all the same`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}\n`).join('');
     simulated.commit(SITE, 'topic', { 'long.txt': lines, 'logo.png': Buffer.from([1, 0]) });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
@@ -106,7 +105,7 @@ for (const name of FORGES) {
 }
 
 test('github: a patch that was cut short does not pass for the whole', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref } = openPullRequest(simulated);
   const file = { filename: 'a.txt', status: 'modified', sha: 'a', additions: 2, deletions: 0, changes: 2 };
   simulated.fault({ fault: { kind: 'json', body: [{ ...file, patch: '@@ -1,2 +1,4 @@\n one\n+two' }] } });
@@ -114,7 +113,7 @@ test('github: a patch that was cut short does not pass for the whole', async (t)
 });
 
 test('github: beyond three thousand files the list says that it is not complete', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   simulated.commit(SITE, 'topic', manyFiles(3_001));
   const number = simulated.openPullRequest(SITE, { head: 'topic' });
   const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
@@ -123,13 +122,13 @@ test('github: beyond three thousand files the list says that it is not complete'
 });
 
 test('github: a list with fewer files than the pull request says is unavailable', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);
   t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 2))).kind, 'unavailable');
 });
 
 test('github: if the text diff is refused, a file without a patch is too large', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', PATIENT);
+  const { simulated, forge } = await setUp(t, 'github');
   const moved = { 'README.md': null, 'docs/README.md': 'Hello\n' };
   simulated.commit(SITE, 'topic', { ...manyFiles(301), ...moved, 'logo.png': Buffer.from([1, 0]), 'empty.txt': '' });
   const number = simulated.openPullRequest(SITE, { head: 'topic' });
@@ -143,7 +142,7 @@ test('github: if the text diff is refused, a file without a patch is too large',
 
 for (const name of ['gitea', 'forgejo'] as const) {
   test(`${name}: a diff beyond what may be read leaves every file listed and too large`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, PATIENT);
+    const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(22_000), 'small.txt': 'small\n' });
     const number = simulated.openPullRequest(SITE, { head: 'topic' });
     const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { makeForge } from '../../../src/forges/make-forge.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { FORGES, SITE, setUp } from './setup.ts';
 
@@ -74,7 +75,8 @@ test('github: an App sees hidden members with the permission Members alone', asy
   const { id: appId, privateKey, permissions } = simulated.app;
   const among = async () => {
     // A token shows the permissions of when it was issued.
-    const forge = makeForge({ forge: 'github', url: simulated.url, credentials: { kind: 'app', appId, privateKey } });
+    const credentials = { kind: 'app', appId, privateKey } as const;
+    const forge = makeForge({ forge: 'github', url: simulated.url, credentials }, { patience: PATIENCE });
     t.teardown(() => forge.close());
     return forge.organisationMembers('platform', ['alice', 'mallory']);
   };

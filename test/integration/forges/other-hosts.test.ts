@@ -62,7 +62,7 @@ for (const name of FORGES) {
   test(`${name}: no error contains the credential`, async (t) => {
     const { simulated, another } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    const forge = another({ limitMs: 1_500 });
+    const forge = another({ patience: 0.15 });
     const errors: unknown[] = [];
     for (const fault of [
       { kind: 'echo' },

@@ -2,13 +2,14 @@ import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/waits.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
 
 /** The test's Redis shares its event loop: a slow answer is no failure here. */
-const patient = (redis: Redis) => makeOptionalRedis(redis, undefined, 30_000);
+const patient = (redis: Redis) => makeOptionalRedis(redis, undefined, PATIENCE);
 
 const ORIGIN = 'https://forge.example.test';
 const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;

@@ -7,6 +7,7 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { FORGE_NAMES, type ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import { PATIENCE } from '../../helpers/patience.ts';
 import {
   type SimulatedForge,
   type SimulatedForgeOptions,
@@ -35,8 +36,7 @@ export async function setUp(
   simulated.createRepository(SITE, { 'README.md': 'Hello\n', 'src/app.ts': 'one\ntwo\nthree\n' });
   const another = (others: ForgeDeps = deps): Forge => {
     const credentials = { kind: 'token', token: simulated.token } as const;
-    // A test's Redis may share the test's own busy event loop; a slow answer is no failure here.
-    const forge = makeForge({ forge: name, url: simulated.url, credentials }, { redisLimitMs: 30_000, ...others });
+    const forge = makeForge({ forge: name, url: simulated.url, credentials }, { patience: PATIENCE, ...others });
     t.teardown(() => forge.close());
     return forge;
   };
