@@ -7,6 +7,8 @@ const config = {
   timeout: '180s',
   // Most test files wait for stores and forges longer than they compute.
   concurrency: 2 * availableParallelism(),
+  // In processes: a thread that crashes ends those of all other files.
+  workerThreads: false,
 };
 
 /** Of AVA's own bookkeeping, which test/run.ts has no use for. */

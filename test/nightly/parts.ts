@@ -52,8 +52,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
     {
       name: 'gitea',
       limitMinutes: 60,
-      // In processes: a thread that crashes ends all others.
-      commands: [tests(['--no-worker-threads', 'test/forge/*.test.ts'], { TEST_FORGE: 'gitea' })],
+      commands: [tests(['test/forge/*.test.ts'], { TEST_FORGE: 'gitea' })],
       lacks: () => engine([GITEA_IMAGE]),
     },
     {

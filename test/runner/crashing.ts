@@ -1,6 +1,6 @@
 import test from 'ava';
 
-test('takes AVA with it', (t) => {
+test('ends its own process', (t) => {
   process.kill(process.pid, 'SIGKILL');
   t.pass();
 });
