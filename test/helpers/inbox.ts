@@ -27,7 +27,7 @@ export function delivery(change: Partial<ReceivedDelivery<string>> = {}): Receiv
 interface InboxOptions {
   readonly jobStatements?: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]>;
   readonly prepare?: (pool: pg.Pool) => Promise<unknown>;
-  /** 1 in a test of the deadline. */
+  /** Of the inbox alone: 1 in a test of its deadline, which the database's own limits then never forestall. */
   readonly patience?: number;
 }
 
@@ -41,7 +41,7 @@ export async function openInbox({
   const preparing = openPool(database.url);
   await prepare(preparing);
   await preparing.end();
-  const pool = makeInboxPool(database.url, makeLog('silent'), patience);
+  const pool = makeInboxPool(database.url, makeLog('silent'), PATIENCE);
   let wakeups = 0;
   const inbox = makeInbox<string>({
     pool,
