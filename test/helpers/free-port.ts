@@ -8,6 +8,9 @@ const LOWEST = 20_000;
 const HIGHEST = 29_999;
 const ATTEMPTS = 50;
 
+/** An address where nobody listens. Not port 1 or 9: fetch refuses those without connecting. */
+export const NOWHERE = '127.0.0.1:2';
+
 /** A TCP port that nothing listens on, on any IPv4 address. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

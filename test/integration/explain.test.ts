@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ava from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { FORGES } from '../helpers/forges.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { NOWHERE } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -276,7 +276,7 @@ test('a forge that refuses or hangs gives a message and status 2, without the to
     t.false(refused.stderr.includes('not-its-token'));
     t.false(refused.stderr.includes('    at '), 'no stack');
   });
-  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  const nowhere = `http://${NOWHERE}`;
   const gone = { FORGE: 'gitea', FORGE_URL: nowhere, FORGE_TOKEN: 'any' };
   const silent = await runGatehouse(['explain', `${nowhere}/acme/widgets/pulls/1`], { env: gone });
   t.is(silent.code, 2);
@@ -287,8 +287,7 @@ test('a proxy in the environment is not used: the forge is asked directly', asyn
   await withForge('github', { '.gatehouse.yml': POLICY }, async (forge) => {
     forge.commit(REPOSITORY, 'topic', { 'src/app.ts': 'one\ntwo\nthree\n' });
     const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'fix: a leak' });
-    // Nobody listens there.
-    const proxy = `http://127.0.0.1:${await freePort()}`;
+    const proxy = `http://${NOWHERE}`;
     const env = {
       ...{ FORGE: forge.name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token },
       ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },

@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Log } from '../../src/log.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { NOWHERE } from '../helpers/free-port.ts';
 import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 import { eventually } from '../helpers/until.ts';
 
@@ -117,7 +117,7 @@ for (const name of FORGES) {
     await database.query('INSERT INTO gatehouse.hooks VALUES ($1, $2), ($3, $2)', [REPOSITORY, '', 'acme/other']);
     const { log, lines } = capture();
     {
-      const nowhere = `http://127.0.0.1:${await freePort()}`;
+      const nowhere = `http://${NOWHERE}`;
       await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, { log });
       await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
       await eventually('the worker is ready', async () => (await fetch(`${worker.url}/health/ready`)).ok);
