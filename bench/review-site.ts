@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../test/helpers/free-port.ts';
 import { TWO_RULES } from '../test/helpers/policies.ts';
-import { type GatehouseProcess, gatehouse } from '../test/helpers/process.ts';
+import { type GatehouseProcess, gatehouse, portsOf } from '../test/helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
 import { SECRET } from './contenders.ts';
 import type { BenchDatabase } from './databases.ts';
@@ -38,11 +37,11 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
     return forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });
   });
   const processes = closers.use(new AsyncDisposableStack());
-  const run = async (role: 'serve' | 'work', port: number, settings: Readonly<Record<string, string>>) => {
+  const run = async (role: 'serve' | 'work', settings: Readonly<Record<string, string>>) => {
     const process = gatehouse([role], {
       DATABASE_URL: database.url,
       REDIS_URL: database.redisUrl,
-      PORT: String(port),
+      PORT: '0',
       METRICS_PORT: '0',
       HOST: '127.0.0.1',
       DRAIN_SECONDS: '0',
@@ -52,11 +51,10 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
       process.child.kill('SIGTERM');
       await process.finished;
     });
-    await process.logged('Gatehouse is listening');
+    await portsOf(process);
     return process;
   };
-  const port = await freePort();
-  await run('serve', port, { WEBHOOK_SECRET: SECRET });
+  const { port } = await portsOf(await run('serve', { WEBHOOK_SECRET: SECRET }));
   const stateOf = (number: number) => forge.statuses(REPOSITORY, forge.pull(REPOSITORY, number).headSha).at(-1)?.state;
   const unsettled = (which: readonly number[], state: string) => which.filter((number) => stateOf(number) !== state);
   const close = closers.move();
@@ -64,13 +62,8 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
     forge,
     numbers,
     unsettled,
-    work: async (settings) =>
-      run('work', await freePort(), {
-        FORGE_URL: forge.url,
-        FORGE_TOKEN: forge.token,
-        RESYNC_MINUTES: '1440',
-        ...settings,
-      }),
+    work: (settings) =>
+      run('work', { FORGE_URL: forge.url, FORGE_TOKEN: forge.token, RESYNC_MINUTES: '1440', ...settings }),
     async retitle(number, title) {
       forge.edit(REPOSITORY, number, { title });
       const event = { kind: 'pull-request', number, action: 'edited' } as const;

@@ -12,8 +12,7 @@ import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SECRET, sign } from '../helpers/door.ts';
-import { freePort } from '../helpers/free-port.ts';
-import { gatehouse } from '../helpers/process.ts';
+import { gatehouse, portsOf } from '../helpers/process.ts';
 import { startStores } from '../helpers/stores.ts';
 import { usageOf } from '../helpers/usage.ts';
 import { ABUSES, type Abuse } from './abuses.ts';
@@ -54,20 +53,20 @@ const chosen = ABUSES.filter(
 
 const stores = await startStores();
 await migrateStores(stores.database.url);
-const port = await freePort();
 const env = {
   DATABASE_URL: stores.database.url,
   REDIS_URL: stores.redis.url,
   WEBHOOK_SECRET: SECRET,
   HOST: '127.0.0.1',
-  LOG_LEVEL: 'error',
   DRAIN_SECONDS: '0',
 };
-const door = gatehouse(['serve'], { ...env, PORT: String(port), METRICS_PORT: '0' });
+const door = gatehouse(['serve'], { ...env, PORT: '0', METRICS_PORT: '0' });
 const rows: Row[] = [];
 let liveness: Liveness | undefined;
 let lost = -1;
+let port = 0;
 try {
+  ({ port } = await portsOf(door));
   await untilReady(port);
   const acknowledged = new Set<string>();
   for (let index = 0; index < 200; index++) {

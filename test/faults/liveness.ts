@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SECRET } from '../helpers/door.ts';
-import { freePort } from '../helpers/free-port.ts';
 import {
   LONG_KEYS,
   MANY_RULES,
@@ -13,7 +12,7 @@ import {
   SLOW_TO_EVALUATE,
   SLOW_TO_PARSE,
 } from '../helpers/hostile-policies.ts';
-import { gatehouse } from '../helpers/process.ts';
+import { gatehouse, portsOf } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Answers } from './ask-liveness.ts';
 import { untilReady } from './world.ts';
@@ -54,16 +53,16 @@ export async function measureLiveness(
   pullRequests: number,
 ): Promise<Liveness> {
   const forge = await startSimulatedForge({ forge: 'github' });
-  const [port, metricsPort] = [await freePort(), await freePort()];
   const busy = gatehouse(['serve', '--with-worker'], {
     ...env,
-    PORT: String(port),
-    METRICS_PORT: String(metricsPort),
+    PORT: '0',
+    METRICS_PORT: '0',
     FORGE_URL: forge.url,
     FORGE_TOKEN: forge.token,
     RESYNC_MINUTES: '1440',
   });
   try {
+    const { port, metricsPort } = await portsOf(busy);
     await untilReady(port);
     const opened = openPullRequests(forge, pullRequests);
     const asking = new Worker(new URL('./ask-liveness.ts', import.meta.url), { workerData: [port, idlePort] });

@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { openPool } from '../helpers/database.ts';
-import { freePort } from '../helpers/free-port.ts';
 import { type PgBouncer, startPgBouncer } from '../helpers/pgbouncer.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { type PostgresServer, startPrimary } from '../helpers/postgres-server.ts';
-import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import { type SentinelGroup, startSentinelGroup } from '../helpers/redis-sentinel.ts';
 import type { Stores } from '../helpers/stores.ts';
@@ -106,15 +105,13 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
 
   const started: GatehouseProcess[] = [];
   async function run(role: 'serve' | 'work'): Promise<Running> {
-    const port = await freePort();
     const process = gatehouse([role], {
       DATABASE_URL: databaseProxy.url,
       REDIS_URL: sentinel?.url ?? stores.redis.url,
-      PORT: String(port),
+      PORT: '0',
       METRICS_PORT: '0',
       HOST: '127.0.0.1',
       DRAIN_SECONDS: '1',
-      LOG_LEVEL: 'warn',
       // As the chart sets it.
       ...(role === 'serve' && { WEBHOOK_SECRET: SECRET, READY_WITHOUT_REDIS: 'true' }),
       // A pull request that its webhook did not get reviewed must not be found by a resync.
@@ -122,6 +119,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
       ...options.env,
     });
     started.push(process);
+    const { port } = await portsOf(process);
     await untilReady(port);
     return { process, port };
   }

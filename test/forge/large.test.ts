@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { freePort } from '../helpers/free-port.ts';
 import { eventually } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { ownGatehouse } from './gatehouse.ts';
@@ -120,8 +121,8 @@ async function startFront(t: ExecutionContext, target: string) {
     passedOn.on('error', () => answer.destroy());
     received.pipe(passedOn);
   });
-  const port = await freePort();
-  server.listen(port, '127.0.0.1');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   t.teardown(() => {
     server.closeAllConnections();
     server.close();

@@ -19,6 +19,11 @@ export interface GatehouseProcess {
   output(): string;
 }
 
+/** Where a process with `PORT=0` and `METRICS_PORT=0` listens, once it does. */
+export async function portsOf({ logged }: Pick<GatehouseProcess, 'logged'>) {
+  return (await logged('Gatehouse is listening')) as { readonly port: number; readonly metricsPort: number };
+}
+
 /**
  * A real `gatehouse` process. Its environment is only what is given, beside the path and where Node keeps compiled modules. `main`: of another version.
  */
@@ -57,6 +62,7 @@ export function gatehouse(
       const look = () => {
         const line = stdout.split('\n').find((text) => text.includes(`"msg":"${message}"`));
         if (line !== undefined) {
+          waiting.delete(look);
           found.resolve(JSON.parse(line));
         }
       };

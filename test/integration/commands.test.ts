@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ava from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
-import { freePort } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { until } from '../helpers/until.ts';
@@ -47,17 +47,21 @@ test('send reports a missing file or server', async (t) => {
 });
 
 test('send --wait tries again until something answers', async (t) => {
-  const port = await freePort();
-  const args = ['send', '-', '--url', `http://127.0.0.1:${port}/webhook`, '--delivery', 'one', '--wait', '60'];
-  const sending = gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}');
-  await until(() => sending.output().includes('No answer: '));
   const seen: unknown[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers['x-forge-delivery']);
     request.resume();
     response.end('{"received":true}');
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
+  let isUp = false;
+  // Until then nobody is there: each connection is reset before anything is read from it.
+  server.on('connection', (socket) => isUp || socket.resetAndDestroy());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const args = ['send', '-', '--url', `http://127.0.0.1:${port}/webhook`, '--delivery', 'one', '--wait', '60'];
+  const sending = gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}');
+  await until(() => sending.output().includes('No answer: '));
+  isUp = true;
   const { code, stdout } = await sending.finished;
   server.close();
   t.is(code, 0, stdout);

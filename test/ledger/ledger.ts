@@ -9,10 +9,9 @@ import { realForge } from '../forge/real.ts';
 import type { TestForge } from '../forge/test-forge.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { SECRET } from '../helpers/door.ts';
-import { freePort } from '../helpers/free-port.ts';
 import { startGitea } from '../helpers/gitea.ts';
 import type { Gitea } from '../helpers/gitea-container.ts';
-import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts';
 import { eventually } from '../helpers/until.ts';
 import { compare, type Result } from './compare.ts';
 import { giteaGround } from './gitea-ground.ts';
@@ -42,7 +41,6 @@ async function run(gitea: Gitea): Promise<number> {
   const database = await makeMigratedDatabase();
   const pool = openPool(database.url);
   await recordDone(pool, 'list-repositories');
-  const port = await freePort();
   const environment = {
     DATABASE_URL: database.url,
     REDIS_URL: await sharedRedisUrl(),
@@ -55,19 +53,20 @@ async function run(gitea: Gitea): Promise<number> {
     LEDGER_SETTLE_SECONDS: '3',
     RESYNC_MINUTES: '1',
   };
-  const start = async (command: string, own: string): Promise<GatehouseProcess> => {
-    const running = gatehouse([command], { ...environment, PORT: own, METRICS_PORT: '0' });
-    await running.logged('Gatehouse is listening');
+  const start = async (command: string): Promise<GatehouseProcess> => {
+    const running = gatehouse([command], { ...environment, PORT: '0', METRICS_PORT: '0' });
+    await portsOf(running);
     return running;
   };
-  const door = await start('serve', String(port));
-  let worker = await start('work', '0');
+  const door = await start('serve');
+  const { port } = await portsOf(door);
+  let worker = await start('work');
   let killing = Promise.resolve();
   const restartWorker = () => {
     killing = killing.then(async () => {
       worker.child.kill('SIGKILL');
       await worker.finished;
-      worker = await start('work', '0');
+      worker = await start('work');
     });
     return killing;
   };
