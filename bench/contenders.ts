@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/helpers/free-port.ts';
+import { onFreePort } from '../test/helpers/free-port.ts';
 import type { Stores } from '../test/helpers/stores.ts';
 import { type BenchDatabase, createDatabase, createMigrated } from './databases.ts';
 
@@ -54,20 +54,21 @@ export async function withServer<T>(
   database: BenchDatabase | undefined,
   use: (server: Running) => Promise<T>,
 ): Promise<T> {
-  const port = await freePort();
   const env = {
     ...(database !== undefined && { DATABASE_URL: database.url, REDIS_URL: database.redisUrl }),
-    METRICS_PORT: String(await freePort()),
+    METRICS_PORT: '0',
     HOST: '127.0.0.1',
     DRAIN_SECONDS: '0',
   };
-  const child = name === 'gatehouse' ? spawnGatehouse(port, env) : forkServer(name, port, env);
-  try {
-    await untilReady(child, name, port);
-    return await use({ pid: child.pid ?? 0, port });
-  } finally {
-    await end(child);
-  }
+  return onFreePort(async (port) => {
+    const child = name === 'gatehouse' ? spawnGatehouse(port, env) : forkServer(name, port, env);
+    try {
+      await untilReady(child, name, port);
+      return await use({ pid: child.pid ?? 0, port });
+    } finally {
+      await end(child);
+    }
+  });
 }
 
 /** A server of this folder, in a separate process. */

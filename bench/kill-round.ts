@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBody } from '../src/inbox/read-body.ts';
 import { openPool } from '../test/helpers/database.ts';
-import { freePort } from '../test/helpers/free-port.ts';
+import { onFreePort } from '../test/helpers/free-port.ts';
 import { CONVENTIONAL_TITLES } from '../test/helpers/policies.ts';
 import { gatehouse } from '../test/helpers/process.ts';
 import type { Stores } from '../test/helpers/stores.ts';
@@ -58,23 +58,27 @@ export async function killRound(contender: KillContender, stores: Stores, plan: 
     contender.server === 'gatehouse'
       ? await makeGatehouse(forge, stores, [first, ...deliveries])
       : await makeOther(contender, contender.server, stores);
-  const port = await freePort();
-  let child = contestant.start(port);
   try {
-    await sendUntilAcknowledged(port, first, READY_MS);
-    const sending = sendAtRate(port, deliveries, plan.perSecond);
-    await sleep(plan.secondsBefore * 1_000);
-    const died = once(child, 'exit');
-    const kills = contender.killed.map((name) => stores[name].kill());
-    child.kill('SIGKILL');
-    await Promise.all([died, ...kills]);
-    child = contestant.start(port);
-    await Promise.all(contender.killed.map((name) => stores[name].start()));
-    const { acknowledged, refused } = await sending;
-    const gone = await countGone(contestant, acknowledged, contender.quietMs);
-    return { sent: deliveries.length, acknowledged: acknowledged.size, gone, refused };
+    return await onFreePort(async (port) => {
+      let child = contestant.start(port);
+      try {
+        await sendUntilAcknowledged(port, first, READY_MS);
+        const sending = sendAtRate(port, deliveries, plan.perSecond);
+        await sleep(plan.secondsBefore * 1_000);
+        const died = once(child, 'exit');
+        const kills = contender.killed.map((name) => stores[name].kill());
+        child.kill('SIGKILL');
+        await Promise.all([died, ...kills]);
+        child = contestant.start(port);
+        await Promise.all(contender.killed.map((name) => stores[name].start()));
+        const { acknowledged, refused } = await sending;
+        const gone = await countGone(contestant, acknowledged, contender.quietMs);
+        return { sent: deliveries.length, acknowledged: acknowledged.size, gone, refused };
+      } finally {
+        child.kill('SIGKILL');
+      }
+    });
   } finally {
-    child.kill('SIGKILL');
     await contestant.close();
     await forge.stop();
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
-import { freePort } from '../helpers/free-port.ts';
+import { onFreePort } from '../helpers/free-port.ts';
 import { tryCommand } from './commands.ts';
 import { eventually } from './eventually.ts';
 import type { Namespace, Pod } from './namespace.ts';
@@ -78,29 +78,44 @@ export async function startPrometheus(
     };
     await writeFile(join(folder, 'prometheus.yaml'), stringify(config));
     await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
-    const address = `127.0.0.1:${await freePort()}`;
-    const prometheus = spawn(
-      'prometheus',
-      [
-        '--config.file=prometheus.yaml',
-        '--storage.tsdb.path=data',
-        `--web.listen-address=${address}`,
-        '--log.level=error',
-      ],
-      { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-    );
-    children.push(prometheus);
-    await eventually('Prometheus is ready', () =>
-      fetch(`http://${address}/-/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    const address = await onFreePort(async (port) => {
+      const free = `127.0.0.1:${port}`;
+      children.push(await serve(folder, free));
+      return free;
+    });
     return { ...clientOf(`http://${address}/api/v1/`), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Resolves when it is ready. Rejects with what it said when it ends before. */
+async function serve(folder: string, address: string): Promise<ChildProcess> {
+  const prometheus = spawn(
+    'prometheus',
+    [
+      '--config.file=prometheus.yaml',
+      '--storage.tsdb.path=data',
+      `--web.listen-address=${address}`,
+      '--log.level=error',
+    ],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  prometheus.stderr.on('data', (text) => {
+    said += text;
+  });
+  await eventually('Prometheus is ready', async () => {
+    if (prometheus.exitCode !== null) {
+      throw new Error(`Prometheus ended: ${said}`);
+    }
+    return fetch(`http://${address}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+  return prometheus;
 }
 
 /** The local address of which `kubectl port-forward` tells in its first line. */

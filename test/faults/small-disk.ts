@@ -1,6 +1,6 @@
 import { GenericContainer, Wait } from 'testcontainers';
 import { OWNER } from '../helpers/docker.ts';
-import { freePort } from '../helpers/free-port.ts';
+import { onFreePort } from '../helpers/free-port.ts';
 
 /** A PostgreSQL whose whole disk is a few megabytes of memory, in a container. */
 export interface SmallDisk {
@@ -23,8 +23,11 @@ const KEEP_SEGMENTS = [
   'CHECKPOINT',
 ].flatMap((statement) => ['--command', statement]);
 
-export async function startSmallDisk(): Promise<SmallDisk> {
-  const port = await freePort();
+export function startSmallDisk(): Promise<SmallDisk> {
+  return onFreePort(startOn);
+}
+
+async function startOn(port: number): Promise<SmallDisk> {
   const container = await new GenericContainer('postgres:17-alpine')
     .withEnvironment({ POSTGRES_USER: 'gatehouse', POSTGRES_PASSWORD: 'gatehouse', POSTGRES_DB: 'gatehouse' })
     .withLabels(OWNER)

@@ -10,7 +10,7 @@ import {
 } from 'testcontainers';
 import { within } from './deadline.ts';
 import { OWNER } from './docker.ts';
-import { freePort } from './free-port.ts';
+import { onFreePort } from './free-port.ts';
 import type { Store, Stores } from './stores.ts';
 import type { StoresOptions } from './stores-process.ts';
 
@@ -33,6 +33,7 @@ export interface Unavailable {
 const NAME = 'gatehouse';
 const LABEL = 'gatehouse.stores';
 const STOP_MS = 20_000;
+const REMOVE_MS = 60_000;
 const MAX_CONNECTIONS = 500;
 
 interface Spec {
@@ -92,8 +93,9 @@ export async function startContainerStores(
   const session = randomBytes(8).toString('hex');
   const close = () => removeContainers(client, session);
   const [database, cache] = await Promise.allSettled([
-    startContainer(client, postgres, session, limits.readyMs),
-    startContainer(client, redis, session, limits.readyMs),
+    // The engine would choose another port after a restart.
+    onFreePort((port) => startContainer(client, postgres, { port, session, readyMs: limits.readyMs })),
+    onFreePort((port) => startContainer(client, redis, { port, session, readyMs: limits.readyMs })),
   ]);
   if (database.status === 'rejected' || cache.status === 'rejected') {
     await close();
@@ -133,11 +135,8 @@ interface Started {
 async function startContainer(
   client: ContainerRuntimeClient,
   spec: Spec,
-  session: string,
-  readyMs: number,
+  { port, session, readyMs }: { readonly port: number; readonly session: string; readonly readyMs: number },
 ): Promise<Started> {
-  // The engine would choose another port after a restart.
-  const port = await freePort();
   const container = await new GenericContainer(spec.image)
     .withEnvironment(spec.environment)
     .withCommand([...spec.command])
@@ -191,5 +190,6 @@ function store(client: ContainerRuntimeClient, spec: Spec, started: Started, url
 async function removeContainers(client: ContainerRuntimeClient, session: string): Promise<void> {
   const { dockerode } = client.container;
   const containers = await dockerode.listContainers({ all: true, filters: { label: [`${LABEL}=${session}`] } });
-  await Promise.all(containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true })));
+  const removed = containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true }));
+  await within(REMOVE_MS, `the containers of the stores were not removed within ${REMOVE_MS} ms`, Promise.all(removed));
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { eventually } from './until.ts';
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
@@ -36,6 +37,29 @@ export async function docker(args: readonly string[], timeoutMs?: number): Promi
     throw new Error(`docker ${args.join(' ')}: ${stderr}`);
   }
   return stdout;
+}
+
+/**
+ * Starts a server in a container, and waits until its own log says that it is ready: another server may answer on its port.
+ * Rejects with the log of one that ends. Returns its id.
+ */
+export async function startServer(args: readonly string[], ready: string): Promise<string> {
+  const id = await docker(['run', '--detach', ...args]);
+  try {
+    await eventually(`the container logs "${ready}"`, async () => {
+      const isRunning = (await docker(['inspect', '--format', '{{.State.Running}}', id])) === 'true';
+      const { stdout, stderr } = await tryDocker(['logs', id]);
+      const log = `${stdout}\n${stderr}`;
+      if (!isRunning) {
+        throw new Error(`the container ended: ${log}`);
+      }
+      return log.includes(ready);
+    });
+  } catch (error) {
+    await tryDocker(['rm', '--force', '--volumes', id]);
+    throw error;
+  }
+  return id;
 }
 
 const ENGINE_MS = 5_000;

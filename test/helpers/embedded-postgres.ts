@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { within } from './deadline.ts';
-import { freePort } from './free-port.ts';
+import { onFreePort } from './free-port.ts';
 import { isReachable, postgresBinaries, postgresUser, type RunAs } from './postgres-binaries.ts';
 import { family, signalProcess } from './processes.ts';
 import type { Store } from './stores.ts';
@@ -41,9 +41,6 @@ export async function startEmbeddedPostgres(options: {
   const data = join(folder, 'postgres');
   await prepareFolder(folder, scratch, runAs);
   const password = await initialise({ data, initdb: binaries.initdb, durable, runAs, log });
-  const port = await freePort();
-  const url = (database: string) => `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
-
   let server: ChildProcess | undefined;
   let crashed = false;
   const running = (): number => {
@@ -53,7 +50,7 @@ export async function startEmbeddedPostgres(options: {
     return server.pid;
   };
 
-  const start = async () => {
+  const startOn = async (port: number) => {
     if (server) {
       return;
     }
@@ -99,7 +96,12 @@ export async function startEmbeddedPostgres(options: {
     }
   };
 
-  await start();
+  const port = await onFreePort(async (free) => {
+    await startOn(free);
+    return free;
+  });
+  const start = () => startOn(port);
+  const url = (database: string) => `postgres://${NAME}:${password}@127.0.0.1:${port}/${database}`;
   await createDatabase(url('postgres'));
   return {
     url: url(NAME),

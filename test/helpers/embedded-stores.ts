@@ -26,7 +26,7 @@ export async function startEmbeddedStores(options: {
   const durable = options.dataDir !== undefined;
   const [database, redis] = await Promise.allSettled([
     startEmbeddedPostgres({ folder, scratch, durable, log: options.log }),
-    startEmbeddedValkey({ log: options.log }),
+    startEmbeddedValkey(options.log),
   ]);
 
   const close = async () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { within } from './deadline.ts';
-import { freePort } from './free-port.ts';
+import { onFreePort } from './free-port.ts';
 import type { Store } from './stores.ts';
 
 const READY_MS = 60_000;
@@ -10,8 +10,11 @@ const STOP_MS = 10_000;
 const LINES_KEPT = 40;
 
 /** Valkey answers for Redis. It keeps nothing when it stops. */
-export async function startEmbeddedValkey(options: { readonly log: (line: string) => void }): Promise<Store> {
-  const port = await freePort();
+export function startEmbeddedValkey(log: (line: string) => void = () => {}): Promise<Store> {
+  return onFreePort((port) => startOn(port, log));
+}
+
+async function startOn(port: number, log: (line: string) => void): Promise<Store> {
   let server: ChildProcess | undefined;
 
   const signal = (name: NodeJS.Signals): ChildProcess => {
@@ -25,7 +28,7 @@ export async function startEmbeddedValkey(options: { readonly log: (line: string
     if (server) {
       return;
     }
-    const child = launch(port, options.log);
+    const child = launch(port, log);
     child.process.once('exit', () => {
       if (server === child.process) {
         server = undefined;

@@ -4,7 +4,7 @@ import { type ContainerRuntimeClient, GenericContainer, getContainerRuntimeClien
 import { haveImage, type Limits, type Unavailable } from './container-stores.ts';
 import { within } from './deadline.ts';
 import { OWNER } from './docker.ts';
-import { freePort } from './free-port.ts';
+import { onFreePort } from './free-port.ts';
 import { GITEA_IMAGE } from './gitea.ts';
 
 const PORT = 3000;
@@ -52,7 +52,10 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
     return { unavailable: `image ${GITEA_IMAGE} could not be had` };
   }
   // Gitea has to know its own address, which an answer may name.
-  const port = await freePort();
+  return onFreePort((port) => startOn(client, port, limits.readyMs));
+}
+
+async function startOn(client: ContainerRuntimeClient, port: number, readyMs: number): Promise<RunningGitea> {
   const { host } = client.info.containerRuntime;
   const url = `http://${host === 'localhost' ? '127.0.0.1' : host}:${port}`;
   const container = await new GenericContainer(GITEA_IMAGE)
@@ -62,7 +65,7 @@ export async function startGiteaContainer(limits: Limits): Promise<RunningGitea 
     .withExtraHosts([{ host: HOST_NAME, ipAddress: 'host-gateway' }])
     .withResourcesQuota({ memory: MAX_MEMORY_GIB })
     .withWaitStrategy(Wait.forHttp('/api/healthz', PORT))
-    .withStartupTimeout(limits.readyMs)
+    .withStartupTimeout(readyMs)
     // Cleaning up is the work of gitea-process.ts.
     .withAutoCleanup(false)
     .start();

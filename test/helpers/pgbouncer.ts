@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { detectPooling } from '../../src/db/pooler.ts';
-import { docker } from './docker.ts';
-import { freePort } from './free-port.ts';
+import { docker, startServer } from './docker.ts';
+import { onFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
 export const PGBOUNCER_IMAGE = 'edoburu/pgbouncer:v1.24.1-p1';
@@ -18,10 +18,13 @@ export interface PgBouncer extends AsyncDisposable {
 }
 
 /** Its network is the machine's own. */
-export async function startPgBouncer(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
+export function startPgBouncer(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
+  return onFreePort((port) => startOn(port, databaseUrl, mode));
+}
+
+async function startOn(port: number, databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
   const to = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
-  const port = await freePort();
   const name = to.pathname.slice(1);
   await writeFile(
     join(folder, 'pgbouncer.ini'),
@@ -36,10 +39,8 @@ pool_mode = ${mode}
 `,
     { mode: 0o644 },
   );
-  const id = await docker([
-    ...['run', '--detach', '--network', 'host'],
-    ...['--volume', `${folder}/pgbouncer.ini:/etc/pgbouncer/pgbouncer.ini:ro`, PGBOUNCER_IMAGE],
-  ]);
+  const volume = `${folder}/pgbouncer.ini:/etc/pgbouncer/pgbouncer.ini:ro`;
+  const id = await startServer(['--network', 'host', '--volume', volume, PGBOUNCER_IMAGE], 'process up');
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
   const untilAnswers = () =>

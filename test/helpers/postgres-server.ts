@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { docker, tryDocker } from './docker.ts';
-import { freePort } from './free-port.ts';
+import { docker, startServer, tryDocker } from './docker.ts';
+import { onFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
 export const POSTGRES_IMAGE = 'postgres:17';
@@ -10,6 +10,8 @@ const USER = 'gatehouse';
 const DATA = '/tmp/data';
 const DATABASE = 'postgres';
 const SYNCHRONOUS = 'sync';
+/** A standby goes on with "read-only connections". */
+const READY = 'database system is ready to accept ';
 
 /** A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. */
 export interface PostgresServer {
@@ -25,7 +27,7 @@ export interface PostgresServer {
 }
 
 export function startPrimary(): Promise<PostgresServer> {
-  return startServer(`initdb --pgdata=${DATA} --username=${USER} --auth=trust >/dev/null`);
+  return onFreePort((port) => startOn(port, `initdb --pgdata=${DATA} --username=${USER} --auth=trust >/dev/null`));
 }
 
 /** From a base backup. With `synchronous` the primary waits for it at each commit from now on. */
@@ -35,10 +37,10 @@ export async function startStandby(
 ): Promise<PostgresServer> {
   const name = `standby_${randomUUID().replaceAll('-', '')}`;
   const from = new URL(primary.url);
-  const standby = await startServer(
+  const prepare =
     `pg_basebackup --pgdata=${DATA} --write-recovery-conf --checkpoint=fast ` +
-      `--dbname='host=${ADDRESS} port=${from.port} user=${USER} application_name=${name}'`,
-  );
+    `--dbname='host=${ADDRESS} port=${from.port} user=${USER} application_name=${name}'`;
+  const standby = await onFreePort((port) => startOn(port, prepare));
   if (synchronous) {
     await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
     await primary.query('SELECT pg_reload_conf()');
@@ -70,13 +72,13 @@ export async function endWaiting(
 }
 
 /** `prepare` makes the data of the first start. The network is the machine's own. */
-async function startServer(prepare: string): Promise<PostgresServer> {
-  const port = await freePort();
-  const id = await docker([
-    ...['run', '--detach', '--network', 'host', '--user', 'postgres', '--entrypoint', 'sh', POSTGRES_IMAGE, '-c'],
+async function startOn(port: number, prepare: string): Promise<PostgresServer> {
+  const command = [
     `umask 077; [ -s ${DATA}/PG_VERSION ] || ${prepare} || exit 1
      exec postgres -D ${DATA} -c port=${port} -c listen_addresses=${ADDRESS} -c unix_socket_directories=/tmp`,
-  ]);
+  ];
+  const options = ['--network', 'host', '--user', 'postgres', '--entrypoint', 'sh', POSTGRES_IMAGE, '-c'];
+  const id = await startServer([...options, ...command], READY);
   const url = `postgres://${USER}@${ADDRESS}:${port}/${DATABASE}`;
   /** A connection for each, as servers come and go. */
   const query = async (text: string, values: string[] = []) => {
@@ -92,7 +94,6 @@ async function startServer(prepare: string): Promise<PostgresServer> {
         () => false,
       ),
     );
-  await untilAnswers();
   return {
     url,
     query,

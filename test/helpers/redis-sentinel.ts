@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
-import { docker, tryDocker } from './docker.ts';
-import { freePort } from './free-port.ts';
+import { docker, startServer, tryDocker } from './docker.ts';
+import { onFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
 export const REDIS_IMAGE = 'redis:8';
 const ADDRESS = '127.0.0.1';
 const NAME = 'mymaster';
+const READY = 'Ready to accept connections';
 
 /** A primary, a replica and a Sentinel that watches them, in containers whose network is the machine's own. */
 export interface SentinelGroup extends AsyncDisposable {
@@ -18,36 +19,31 @@ export interface SentinelGroup extends AsyncDisposable {
 export async function startSentinelGroup(): Promise<SentinelGroup> {
   await using started = new AsyncDisposableStack();
   const ids = new Map<number, string>();
-  const run = async (port: number, command: string) => {
-    const id = await docker(['run', '--detach', '--network', 'host', '--entrypoint', 'sh', REDIS_IMAGE, '-c', command]);
-    started.defer(async () => {
-      await tryDocker(['rm', '--force', '--volumes', id]);
+  const run = (ready: string, commandOn: (port: number) => string) =>
+    onFreePort(async (port) => {
+      const command = ['--entrypoint', 'sh', REDIS_IMAGE, '-c', commandOn(port)];
+      const id = await startServer(['--network', 'host', ...command], ready);
+      started.defer(async () => {
+        await tryDocker(['rm', '--force', '--volumes', id]);
+      });
+      ids.set(port, id);
+      return port;
     });
-    ids.set(port, id);
-    await until(() =>
-      ask(port, 'PING').then(
-        (answer) => answer === 'PONG',
-        () => false,
-      ),
-    );
-  };
-  const [first, second, sentinel] = [await freePort(), await freePort(), await freePort()];
   const server = (port: number, more = '') =>
     `exec redis-server --bind ${ADDRESS} --port ${port} --save '' --repl-diskless-sync-delay 0 ${more}`;
-  await run(first, server(first));
-  await run(second, server(second, `--replicaof ${ADDRESS} ${first}`));
+  const first = await run(READY, server);
+  const second = await run(READY, (port) => server(port, `--replicaof ${ADDRESS} ${first}`));
   await until(async () => String(await ask(second, 'INFO', 'replication')).includes('master_link_status:up'));
-  const settings = [
-    `bind ${ADDRESS}`,
-    `port ${sentinel}`,
-    `sentinel monitor ${NAME} ${ADDRESS} ${first} 1`,
-    `sentinel down-after-milliseconds ${NAME} 1000`,
-    `sentinel failover-timeout ${NAME} 5000`,
-  ];
-  await run(
-    sentinel,
-    `printf '${settings.join('\\n')}\\n' > /tmp/sentinel.conf && exec redis-server /tmp/sentinel.conf --sentinel`,
-  );
+  const sentinel = await run('+monitor master', (port) => {
+    const settings = [
+      `bind ${ADDRESS}`,
+      `port ${port}`,
+      `sentinel monitor ${NAME} ${ADDRESS} ${first} 1`,
+      `sentinel down-after-milliseconds ${NAME} 1000`,
+      `sentinel failover-timeout ${NAME} 5000`,
+    ];
+    return `printf '${settings.join('\\n')}\\n' > /tmp/sentinel.conf && exec redis-server /tmp/sentinel.conf --sentinel`;
+  });
   // It learns of the replica from the primary, and then it can fail over.
   await until(async () => String(await ask(sentinel, 'SENTINEL', 'replicas', NAME)).includes(String(second)));
   const primary = async () =>

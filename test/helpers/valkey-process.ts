@@ -10,6 +10,10 @@ const PROBE_MS = 20;
 const PROBES = 500;
 
 process.on('disconnect', () => process.exit(0));
+// A failure to listen is only printed, and then whoever has the port would answer in place of this process.
+console.error = (...words: unknown[]) => {
+  throw new Error(words.join(' '));
+};
 const port = Number(process.argv[2]);
 await promptly(new ValkeyServer({ port })).start();
 await untilItAnswers();
@@ -31,7 +35,7 @@ function promptly(server: ValkeyServer): ValkeyServer {
   return server;
 }
 
-/** start() resolves before its socket listens, and a failure to listen is only printed. */
+/** start() resolves before its socket listens. */
 async function untilItAnswers(): Promise<void> {
   for (let probe = 0; probe < PROBES; probe += 1) {
     if (await answers()) {

