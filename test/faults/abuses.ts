@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTime } from '../helpers/deadline.ts';
 import { sign } from '../helpers/door.ts';
 
 export interface Abuse {
@@ -118,7 +119,8 @@ async function pour(
     const piece = block.subarray(0, left);
     left -= piece.length;
     if (!socket.write(piece)) {
-      await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), line.closed]);
+      const drained = new Promise((resolve) => socket.once('drain', resolve));
+      await inTime('the door reads on or ends the connection', Promise.race([drained, line.closed]));
     }
   }
   await Promise.race([line.closed, sleep(1_000)]);
@@ -256,7 +258,8 @@ async function idle(port: number, wanted: number): Promise<string> {
       socket.on('error', (error) => {
         failure = error.message;
       });
-      await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+      const settled = new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
+      await inTime('a connection is made or refused', settled);
       if (!socket.destroyed) {
         sockets.push(socket);
       }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../helpers/until.ts';
 import type { Webhook } from '../simulated-forge/webhooks.ts';
 
 /** What a forge cannot do and a test can: it remembers what it was promised. */
@@ -62,9 +63,10 @@ export function startClient(options: {
     refusals,
     async redeliver(since) {
       for (const { delivery } of sent.filter(({ at }) => at >= since)) {
-        while ((await post(agent, port, delivery)) !== '200') {
-          await sleep(RETRY_MS);
-        }
+        await eventually(
+          'a delivery that is sent again is acknowledged',
+          async () => (await post(agent, port, delivery)) === '200',
+        );
       }
     },
     async finish() {

@@ -8,7 +8,7 @@ import {
   Wait,
   waitForContainer,
 } from 'testcontainers';
-import { within } from './deadline.ts';
+import { inTime, within } from './deadline.ts';
 import { OWNER } from './docker.ts';
 import { onFreePort } from './free-port.ts';
 import type { Store, Stores } from './stores.ts';
@@ -33,7 +33,6 @@ export interface Unavailable {
 const NAME = 'gatehouse';
 const LABEL = 'gatehouse.stores';
 const STOP_MS = 20_000;
-const REMOVE_MS = 60_000;
 const MAX_CONNECTIONS = 500;
 
 interface Spec {
@@ -191,5 +190,5 @@ async function removeContainers(client: ContainerRuntimeClient, session: string)
   const { dockerode } = client.container;
   const containers = await dockerode.listContainers({ all: true, filters: { label: [`${LABEL}=${session}`] } });
   const removed = containers.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true }));
-  await within(REMOVE_MS, `the containers of the stores were not removed within ${REMOVE_MS} ms`, Promise.all(removed));
+  await inTime('the containers of the stores are removed', Promise.all(removed));
 }

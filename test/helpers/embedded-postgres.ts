@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { within } from './deadline.ts';
+import { inTime, within } from './deadline.ts';
 import { onFreePort } from './free-port.ts';
 import { isReachable, postgresBinaries, postgresUser, type RunAs } from './postgres-binaries.ts';
 import { family, signalProcess } from './processes.ts';
@@ -179,7 +179,7 @@ async function initialise(options: {
     ...(durable ? [] : ['--no-sync']),
   ];
   const { child, failure } = launch(initdb, flags, runAs, log);
-  const [code] = await once(child, 'close');
+  const [code] = await inTime('initdb has ended', once(child, 'close'));
   if (code !== 0) {
     throw failure(`initdb failed (exit code ${code})`);
   }

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { inTime } from './deadline.ts';
 import type { Gitea } from './gitea-container.ts';
 import type { FromGitea } from './gitea-process.ts';
 
@@ -24,7 +25,7 @@ export async function startGitea(): Promise<OwnGitea | string> {
     if (child.connected) {
       child.disconnect();
     }
-    await ended;
+    await inTime('Gitea is closed', ended).finally(() => child.unref());
   };
   const [message] = (await Promise.race([
     once(child, 'message'),

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { inTime } from './deadline.ts';
 import type { Action, FromStores, StoreName, StoresOptions, ToStores } from './stores-process.ts';
 
 /** A real PostgreSQL or Redis that a test may mistreat. */
@@ -154,7 +155,8 @@ async function runStores(options: StoresOptions, log?: (line: string) => void): 
       if (child.connected) {
         child.disconnect();
       }
-      const [code] = await exited;
+      // One that does not end may not keep this process either.
+      const [code] = await inTime('the stores are closed', exited).finally(() => child.unref());
       if (code !== 0) {
         throw new Error(`the stores did not close cleanly (exit code ${code})`);
       }

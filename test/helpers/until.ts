@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LONG_MS } from './deadline.ts';
 
 const POLL_MS = 25;
-const GIVE_UP_MS = 90_000;
 
 /** Waits until the condition holds. It fails only when that takes far longer than any machine should. */
 export function until(condition: () => Promise<boolean> | boolean): Promise<void> {
@@ -12,8 +12,8 @@ export function until(condition: () => Promise<boolean> | boolean): Promise<void
 export async function eventually(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now();
   while (!(await condition())) {
-    if (performance.now() - start > GIVE_UP_MS) {
-      throw new Error(`waited ${GIVE_UP_MS} ms in vain until ${what}`);
+    if (performance.now() - start > LONG_MS) {
+      throw new Error(`waited ${LONG_MS} ms in vain until ${what}`);
     }
     await sleep(POLL_MS);
   }

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 
@@ -20,7 +21,8 @@ test('the demo ends with the path of a page that shows a failure and then a succ
   let complaints = '';
   child.stdout.on('data', (text) => (output += text));
   child.stderr.on('data', (text) => (complaints += text));
-  const [code] = await once(child, 'close');
+  t.teardown(() => child.kill('SIGKILL'));
+  const [code] = await inTime('the demo has ended', once(child, 'close'));
   t.is(code, 0, output + complaints);
   const path = output.trimEnd().split('\n').at(-1)?.trim() ?? '';
   const [, opened = '', fixed = ''] = (await readFile(path, 'utf8')).split('<section class="moment">');
@@ -52,7 +54,7 @@ test('a demo that ends without stopping its service never leaves it running', as
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const [line] = await inTime('the demo has asked', once(createInterface({ input: child.stdout }), 'line'));
   const { port, ok }: { port: number; ok: boolean } = JSON.parse(line);
   t.true(ok);
   const isUp = () =>

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import packageJson from '../../package.json' with { type: 'json' };
+import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -30,7 +31,7 @@ async function doctor(storesFile: string, env: Readonly<Record<string, string>>)
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  await once(child, 'close');
+  await inTime('doctor has ended', once(child, 'close'));
   return { stdout };
 }
 
@@ -71,7 +72,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
   createInterface({ input: dev.stderr }).on('line', (line) => lines.push(line));
   void closed.then(() => listening.reject(new Error(`it ended before it listened:\n${lines.join('\n')}`)));
   try {
-    const port = await listening.promise;
+    const port = await inTime('Gatehouse listens', listening.promise);
     const event = { kind: 'pull-request', number, action: 'opened' } as const;
     await forge.deliver(`http://127.0.0.1:${port}/webhook`, REPOSITORY, event, { secret: SECRET });
     await until(() => forge.statuses(REPOSITORY, headSha).at(-1)?.state === 'success');
@@ -85,7 +86,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
     t.notRegex(stdout, /^✘/m);
   } finally {
     dev.kill('SIGTERM');
-    await closed;
+    await inTime('npm run dev has ended', closed);
     t.false(existsSync(storesFile), 'stores that have ended are not examined');
     await forge.stop();
     await rm(folder, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ava from 'ava';
+import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
 
@@ -90,7 +91,7 @@ test('npm start ends the service on SIGTERM, whatever shell npm uses', async (t)
       t.is(child.exitCode, null, `${name}: ${output()}`);
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) {
-        await once(child, 'exit');
+        await inTime('npm start has ended', once(child, 'exit'));
       }
       await until(() => output().includes('"msg":"drained"'));
       await until(async () => !(await isListening(Number(port()))));

@@ -9,11 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { inTime } from '../helpers/deadline.ts';
 import { type Store, type Stores, startEmbeddedStores, startStores } from '../helpers/stores.ts';
+import { eventually } from '../helpers/until.ts';
 
 // Long enough for any answer to arrive: a slow machine can only make these tests too kind.
 const A_WHILE_MS = 500;
-const POLL_MS = 50;
 
 /** The stores of this file, which no other file's tests see being mistreated. Hence one test after the other. */
 let stores: Stores;
@@ -181,7 +182,7 @@ test.serial('stores end with their process, also when it is killed', async (t) =
   for (const ending of ['killed', 'ends']) {
     const owner = startOwner(ending === 'ends');
     const exited = once(owner.process, 'exit');
-    const { databaseUrl, redisUrl } = await owner.ready;
+    const { databaseUrl, redisUrl } = await inTime('the stores are ready', owner.ready);
     if (ending === 'killed') {
       owner.process.kill('SIGKILL');
     }
@@ -268,21 +269,21 @@ async function startElsewhere(environment: NodeJS.ProcessEnv): Promise<{ code: n
     stderr += piece;
   });
   // 'close' comes once nobody holds stderr any more, the stores' process included.
-  const [code] = await once(owner.process, 'close');
+  const [code] = await inTime('the process and its stores end', once(owner.process, 'close'));
   return { code, stderr };
 }
 
 async function untilRefused(url: string): Promise<void> {
   const { port, hostname } = new URL(url);
-  for (;;) {
+  await eventually(`${port} refuses connections`, async () => {
     const socket = connect(Number(port), hostname);
     try {
       await once(socket, 'connect');
+      return false;
     } catch {
-      return;
+      return true;
     } finally {
       socket.destroy();
     }
-    await sleep(POLL_MS);
-  }
+  });
 }

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
+import { until } from '../helpers/until.ts';
 
 // Long enough for any answer to arrive: a slow machine can only make these tests too kind.
 const A_WHILE_MS = 200;
@@ -31,12 +32,6 @@ async function ask(socket: Socket, text: string): Promise<string> {
   const answer = once(socket, 'data');
   socket.write(text);
   return String((await answer)[0]);
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) {
-    await sleep(5);
-  }
 }
 
 test('passes bytes both ways, and a half-closed connection to its end', async (t) => {
