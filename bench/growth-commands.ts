@@ -64,7 +64,7 @@ async function medianMs(url: string, command: readonly string[]): Promise<number
   const times: number[] = [];
   for (let run = 0; run < RUNS; run++) {
     const begin = performance.now();
-    await gatehouse(command, { DATABASE_URL: url }).finished;
+    await gatehouse(command, { DATABASE_URL: url }).ended();
     times.push(performance.now() - begin);
   }
   return spread(times).median;

@@ -49,7 +49,7 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
     });
     processes.defer(async () => {
       process.child.kill('SIGTERM');
-      await process.finished;
+      await process.ended();
     });
     await portsOf(process);
     return process;

@@ -59,7 +59,7 @@ export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, '
   }
 
   first.child.kill('SIGTERM');
-  await first.finished;
+  await first.ended();
   await retitleAll('feat: all at once');
   const begin = performance.now();
   const worker = await site.work();

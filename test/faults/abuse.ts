@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { inTime } from '../helpers/deadline.ts';
 import { SECRET, sign } from '../helpers/door.ts';
 import { gatehouse, portsOf } from '../helpers/process.ts';
 import { startStores } from '../helpers/stores.ts';
@@ -85,7 +86,7 @@ try {
   }
 } finally {
   door.child.kill('SIGTERM');
-  await door.finished;
+  await door.ended();
   await stores.close();
 }
 printTable();
@@ -128,7 +129,7 @@ async function play(abuse: Abuse, acknowledged: Set<string>): Promise<Row> {
   over = true;
   asking.postMessage('stop');
   await beside;
-  const [[live]] = (await answered) as [[Answers]];
+  const [[live]] = (await inTime('the thread that asks has ended', answered)) as [[Answers]];
   const after = await resident();
   const bad = failed || good !== sent || isDown(live) || most - before > MEMORY_BOUND;
   return {

@@ -17,7 +17,7 @@ export const CASES: readonly Case[] = [
     async make(world) {
       for (let time = 0; time < 3; time++) {
         world.door.process.child.kill('SIGKILL');
-        await world.door.process.finished;
+        await world.door.process.ended();
         world.door = await world.startDoor();
         world.balancer.targets = [world.door.port];
         await sleep(500);
@@ -29,7 +29,7 @@ export const CASES: readonly Case[] = [
     short: true,
     async make(world) {
       world.worker.process.child.kill('SIGKILL');
-      await world.worker.process.finished;
+      await world.worker.process.ended();
       await sleep(1_000);
       world.worker = await world.startWorker();
     },
@@ -180,7 +180,7 @@ export const CASES: readonly Case[] = [
         const fresh = await world.startDoor();
         world.balancer.targets = [stays.port, fresh.port];
         old.process.child.kill('SIGTERM');
-        const { code } = await old.process.finished;
+        const { code } = await old.process.ended();
         if (code !== 0) {
           throw new Error(`a door that was asked to stop ended with ${code}`);
         }

@@ -110,7 +110,7 @@ export const FAILOVERS: readonly Case[] = [
       await backup.promote();
       await sleep(5_000);
       world.worker.process.child.kill('SIGTERM');
-      await world.worker.process.finished;
+      await world.worker.process.ended();
       await primary.destroy();
       await until(() => healthSays(world.door, 'database'));
       await moveTo(world, backup);

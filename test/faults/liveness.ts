@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
 import {
   LONG_KEYS,
@@ -74,7 +75,7 @@ export async function measureLiveness(
     const otherReviewMs = await reviewAnother(forge, port);
     const states = await untilJudged(forge, opened);
     asking.postMessage('stop');
-    const [[ofBusy, ofIdle]] = (await answered) as [[Answers, Answers]];
+    const [[ofBusy, ofIdle]] = (await inTime('the thread that asks has ended', answered)) as [[Answers, Answers]];
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     const ended = ['parsePolicy', 'evaluate'].map((task) => ({ task, times: endedTimes(metrics, task) }));
     return {
@@ -89,7 +90,7 @@ export async function measureLiveness(
     };
   } finally {
     busy.child.kill('SIGTERM');
-    await busy.finished;
+    await busy.ended();
     await forge.stop();
   }
 }

@@ -148,7 +148,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
       for (const { child } of started) {
         child.kill('SIGKILL');
       }
-      await Promise.all(started.map(({ finished }) => finished));
+      await Promise.all(started.map(({ ended }) => ended()));
       await world.database.end();
       await balancer.close();
       await databaseProxy.close();

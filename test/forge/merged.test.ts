@@ -136,7 +136,7 @@ both('a backtest judges what was merged as it was then', async (t, forge) => {
   await site.deleteBranch('updated');
 
   const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  const { code, stdout, stderr } = await gatehouse(['backtest', site.repository, '--json'], env).finished;
+  const { code, stdout, stderr } = await gatehouse(['backtest', site.repository, '--json'], env).ended();
   t.is(code, 0, stderr);
   const { verdicts }: { verdicts: { number: number; rules: { id: string; outcome: string }[] }[] } = JSON.parse(stdout);
   const found = (number: number) =>

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { inTime } from './deadline.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -15,7 +16,8 @@ export interface GatehouseProcess {
   readonly child: ChildProcess;
   /** Waits for a log line with this message, and gives the line's fields. */
   logged(message: string): Promise<Readonly<Record<string, unknown>>>;
-  readonly finished: Promise<Finished>;
+  /** Waits for its end; for nobody may it go on for another minute. */
+  ended(): Promise<Finished>;
   output(): string;
 }
 
@@ -55,7 +57,11 @@ export function gatehouse(
 
   return {
     child,
-    finished,
+    ended: () =>
+      inTime(`gatehouse ${args[0]} ended`, finished).catch((cause) => {
+        child.kill('SIGKILL');
+        throw new Error(`${cause.message}:\n${stdout}${stderr}`, { cause });
+      }),
     output: () => stdout + stderr,
     logged(message) {
       const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
@@ -69,7 +75,7 @@ export function gatehouse(
       waiting.add(look);
       look();
       void finished.then(() => found.reject(new Error(`it ended without logging "${message}":\n${stdout}${stderr}`)));
-      return found.promise;
+      return inTime(`gatehouse ${args[0]} logged "${message}"`, found.promise);
     },
   };
 }

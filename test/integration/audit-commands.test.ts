@@ -79,7 +79,7 @@ async function withRecord(work: (url: string, pool: pg.Pool) => Promise<void>): 
 }
 
 /** A process, which has to end by itself. */
-const runProcess = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+const runProcess = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).ended();
 const run = (url: string, args: readonly string[]) => runGatehouse(args, { env: { DATABASE_URL: url } });
 
 test('audit prints the history of a pull request for people, oldest first', async (t) => {

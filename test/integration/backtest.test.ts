@@ -397,7 +397,7 @@ test('the repository is a name or an address of the configured forge', async (t)
   const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
   const run = (repository: string) => runGatehouse(['backtest', repository], { env });
   // A process: it has to end.
-  t.is((await gatehouse(['backtest', `${forge.url}/${REPOSITORY}`], env).finished).code, 0);
+  t.is((await gatehouse(['backtest', `${forge.url}/${REPOSITORY}`], env).ended()).code, 0);
   const other = await run('https://git.example.com/acme/widgets');
   t.is(other.code, 64);
   t.regex(other.stderr, /is not a repository of the configured forge, gitea at /);

@@ -18,7 +18,7 @@ test('send signs a file, posts it and prints the answer, but never the secret', 
   const file = join(folder, 'payload.json');
   await writeFile(file, '{"zen":"from a file"}');
   const args = ['send', file, '--url', `${door.url}/webhook`, '--event', 'ping', '--delivery', 'by-hand'];
-  const { code, stdout, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).finished;
+  const { code, stdout, stderr } = await gatehouse(args, { WEBHOOK_SECRET: SECRET }).ended();
   await rm(folder, { recursive: true });
   t.is(code, 0);
   t.regex(stdout, /200 OK\n\{"received":true\}/);
@@ -33,7 +33,7 @@ test('send reads standard input, and fails when the answer is not 200', async (t
   const refused = await runGatehouse(args, { env: { WEBHOOK_SECRET: 'some other secret' }, input: '{}' });
   t.is(refused.code, 1);
   t.regex(refused.stdout, /401 Unauthorized/);
-  t.is((await gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}').finished).code, 0);
+  t.is((await gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}').ended()).code, 0);
 });
 
 test('send reports a missing file or server', async (t) => {
@@ -62,14 +62,14 @@ test('send --wait tries again until something answers', async (t) => {
   const sending = gatehouse(args, { WEBHOOK_SECRET: SECRET }, '{}');
   await until(() => sending.output().includes('No answer: '));
   isUp = true;
-  const { code, stdout } = await sending.finished;
+  const { code, stdout } = await sending.ended();
   server.close();
   t.is(code, 0, stdout);
   t.deepEqual(seen, ['one']);
 });
 
 test('all configuration errors are reported before the start, with status 78', async (t) => {
-  const { code, stderr } = await gatehouse(['serve'], { PORT: 'eighty', WEBHOOK_SECRET: 'tooshort' }).finished;
+  const { code, stderr } = await gatehouse(['serve'], { PORT: 'eighty', WEBHOOK_SECRET: 'tooshort' }).ended();
   t.is(code, 78);
   t.is(
     stderr,
@@ -111,9 +111,9 @@ test('docs/commands.md lists every command that the help lists, and no other', a
 });
 
 test('help and version go to standard output, with status 0', async (t) => {
-  const help = await gatehouse(['--help'], {}).finished;
+  const help = await gatehouse(['--help'], {}).ended();
   t.is(help.code, 0);
   t.regex(help.stdout, /Usage: gatehouse <command>/);
-  const version = await gatehouse(['--version'], {}).finished;
+  const version = await gatehouse(['--version'], {}).ended();
   t.regex(version.stdout, /^\d+\.\d+\.\d+\n$/);
 });

@@ -181,9 +181,9 @@ test('a missing or unmigrated database is reported without its password', async 
 test('a reader that closes the pipe does not make it fail', async (t) => {
   await using door = await openDoor();
   await door.post(JSON.stringify({ text: 'x'.repeat(4_000_000) }), { 'x-forge-delivery': 'long' });
-  const { child, finished } = gatehouse(['deliveries', '--body', 'long'], { DATABASE_URL: door.databaseUrl });
+  const { child, ended } = gatehouse(['deliveries', '--body', 'long'], { DATABASE_URL: door.databaseUrl });
   child.stdout?.once('data', () => child.stdout?.destroy());
-  const { code, stderr } = await finished;
+  const { code, stderr } = await ended();
   t.is(code, 0);
   t.is(stderr, '');
 });

@@ -141,7 +141,7 @@ test('doctor gives up stores that hang, checks the others, and ends', async (t) 
     try {
       await database.hang();
       const env = { ...DOOR, DATABASE_URL: database.url, REDIS_URL: redisUrl };
-      const hung = await gatehouse(['doctor', '--json'], env).finished;
+      const hung = await gatehouse(['doctor', '--json'], env).ended();
       t.is(hung.code, 1, hung.stderr);
       const resultOf = (text: string, name: string) =>
         JSON.parse(text).checks.find(({ check }: { check: string }) => check === name)?.result;
@@ -150,7 +150,7 @@ test('doctor gives up stores that hang, checks the others, and ends', async (t) 
       t.is(resultOf(hung.stdout, 'redis'), 'ok');
 
       await redis.hang();
-      const other = await gatehouse(['doctor', '--json'], { ...env, DATABASE_URL: url, REDIS_URL: redis.url }).finished;
+      const other = await gatehouse(['doctor', '--json'], { ...env, DATABASE_URL: url, REDIS_URL: redis.url }).ended();
       t.is(other.code, 1, other.stderr);
       t.is(resultOf(other.stdout, 'redis'), 'wrong');
       t.is(resultOf(other.stdout, 'database schema'), 'ok');

@@ -45,7 +45,7 @@ async function withProcess(
     await work({ ...service, inFlight }, Number(port), pool);
   } finally {
     service.child.kill('SIGKILL');
-    await service.finished;
+    await service.ended();
     await pool.end();
     await database.drop();
   }
@@ -107,7 +107,7 @@ test('SIGTERM under steady load loses no delivery, and exits with 0', async (t) 
     await Promise.all(clients);
     agent.destroy();
 
-    t.is((await service.finished).code, 0);
+    t.is((await service.ended()).code, 0);
     t.deepEqual(new Set(outcomes.values()), new Set([200]));
     const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
     t.deepEqual(
@@ -134,7 +134,7 @@ test('clients that continue after the listener has closed get no false 200', asy
     await Promise.all(clients);
     agent.destroy();
 
-    t.is((await service.finished).code, 0);
+    t.is((await service.ended()).code, 0);
     const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
     const acknowledged = [...outcomes].filter(([, outcome]) => outcome === 200).map(([id]) => id);
     t.true(acknowledged.length > 200);
@@ -163,7 +163,7 @@ test('on SIGTERM readiness is 503 at once, and webhooks are still answered', asy
     t.is(live.status, 200);
     t.is(live.headers.get('connection'), 'close', 'so that whoever keeps connections takes the next request elsewhere');
     t.is(await deliver(new Agent(), port, 'while-draining'), 200);
-    t.is((await service.finished).code, 0);
+    t.is((await service.ended()).code, 0);
   });
 });
 
@@ -172,7 +172,7 @@ test('a second signal ends the process at once', async (t) => {
     service.child.kill('SIGTERM');
     await service.logged('received a signal, stopping');
     service.child.kill('SIGTERM');
-    t.is((await service.finished).code, 143);
+    t.is((await service.ended()).code, 143);
   });
 });
 
@@ -208,7 +208,7 @@ test('a delivery in flight when the listener closes is stored and acknowledged',
     await until(isRefused);
     outgoing.end(body.slice(3));
     t.is(await promise, 200);
-    t.is((await service.finished).code, 0);
+    t.is((await service.ended()).code, 0);
     t.is((await storedDeliveries(database)).length, 1);
   });
 });
@@ -228,7 +228,7 @@ test('with a hung database the drain still ends, and the process exits', async (
     await service.inFlight(3);
     service.child.kill('SIGTERM');
     t.deepEqual(await Promise.all(waiting), [503, 503, 503]);
-    t.is((await within(20_000, 'it did not end', service.finished)).code, 0);
+    t.is((await within(20_000, 'it did not end', service.ended())).code, 0);
     t.is((await storedDeliveries(database)).length, 1);
   };
   await withProcess(0, work, throughProxy);

@@ -293,7 +293,7 @@ test('a proxy in the environment is not used: the forge is asked directly', asyn
       ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NODE_USE_ENV_PROXY: '1' },
     };
     // A process: Node reads its variable when it starts.
-    const { code, stderr } = await gatehouse(['explain', page(forge, number)], env).finished;
+    const { code, stderr } = await gatehouse(['explain', page(forge, number)], env).ended();
     t.is(stderr, '');
     t.is(code, 0);
   });

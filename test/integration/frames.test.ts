@@ -131,7 +131,7 @@ test('the commands report a damaged body, and go on with the next delivery', asy
   await using door = await openInbox();
   await acceptFrame(door.inbox, 3);
   await door.pool.query('UPDATE gatehouse.frames SET bytes = substr(bytes, 1, length(bytes) - 1)');
-  const run = (...args: string[]) => gatehouse(args, { DATABASE_URL: door.databaseUrl }).finished;
+  const run = (...args: string[]) => gatehouse(args, { DATABASE_URL: door.databaseUrl }).ended();
   const body = await run('deliveries', '--body', '1');
   t.is(body.code, 1);
   t.is(body.stdout, '');

@@ -88,7 +88,7 @@ async function unlocked(pool: pg.Pool, statement: string, values: readonly unkno
   await pool.query(statement, [...values]);
 }
 
-const run = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).finished;
+const run = (url: string, args: readonly string[]) => gatehouse(args, { DATABASE_URL: url }).ended();
 
 test('nobody changes or removes an entry by mistake', async (t) => {
   await withLedger(async (pool) => {

@@ -93,7 +93,7 @@ test('of 20 concurrent migrations all succeed, and one does the work', async (t)
 
 test('the command exits 0 and says what it applied', async (t) => {
   await withDatabase(async (url) => {
-    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).finished;
+    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).ended();
     t.is(code, 0);
     t.is(JSON.parse(stdout).applied.length, SCHEMA_VERSION);
   });
@@ -105,7 +105,7 @@ test('a schema of a newer job engine is refused by all commands that use it', as
     await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
     const work = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a token' };
     for (const command of [['migrate'], ['serve'], ['work'], ['replay', '--dead-letters']]) {
-      const { code, stdout, stderr } = await gatehouse(command, { ...serveEnvironment(url), ...work }).finished;
+      const { code, stdout, stderr } = await gatehouse(command, { ...serveEnvironment(url), ...work }).ended();
       t.is(code, 78, command.join(' '));
       t.regex(stdout + stderr, /newer than this version of Gatehouse can use/, command.join(' '));
     }
@@ -113,8 +113,9 @@ test('a schema of a newer job engine is refused by all commands that use it', as
 });
 
 test('an unreachable database ends the command with a reason, without credentials', async (t) => {
-  const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' })
-    .finished;
+  const { code, stdout } = await gatehouse(['migrate'], {
+    DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x',
+  }).ended();
   t.is(code, 1);
   t.regex(stdout, /ECONNREFUSED/);
   t.notRegex(stdout, /hunter2/);
@@ -127,7 +128,7 @@ test('with --wait the command waits for the database, and logs it', async (t) =>
     const command = gatehouse(['migrate', '--wait', '60'], { DATABASE_URL: proxy.url });
     await command.logged('waiting for the database');
     await proxy.pass();
-    t.is((await command.finished).code, 0);
+    t.is((await command.ended()).code, 0);
     await proxy.close();
   });
 });
@@ -149,9 +150,9 @@ test('with --wait the command waits for a free connection, and for each further 
         return rowCount === 1;
       });
       await limit(-1);
-      t.is((await command.finished).code, 0);
+      t.is((await command.ended()).code, 0);
     } finally {
-      await command.finished;
+      await command.ended();
       await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
   });
@@ -159,7 +160,7 @@ test('with --wait the command waits for a free connection, and for each further 
 
 test('sslmode=require is said to verify the server, and every line is JSON', async (t) => {
   const address = 'postgres://user:hunter2@127.0.0.1:9/x?sslmode=require';
-  const { stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).finished;
+  const { stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).ended();
   t.is(stderr, '');
   const [first] = stdout
     .trim()

@@ -47,7 +47,7 @@ for (const mode of ['transaction', 'statement'] as const) {
     await using pooler = await openPgBouncer(mode);
     t.is(await detectPooling(pooler.url), 'transactions');
     for (const command of ['serve', 'migrate']) {
-      const { code, stdout } = await gatehouse([command], environment(pooler.url)).finished;
+      const { code, stdout } = await gatehouse([command], environment(pooler.url)).ended();
       t.is(code, 78, stdout);
       t.regex(stdout, /connection pooler in transaction or statement mode/);
     }
@@ -59,7 +59,7 @@ for (const mode of ['transaction', 'statement'] as const) {
 test('PgBouncer in session mode needs no settings of its own, and serves', async (t) => {
   await using pooler = await openPgBouncer('session');
   t.is(await detectPooling(pooler.url), 'sessions');
-  t.is((await gatehouse(['migrate'], { DATABASE_URL: pooler.url }).finished).code, 0);
+  t.is((await gatehouse(['migrate'], { DATABASE_URL: pooler.url }).ended()).code, 0);
   const findings = (await askDoctor([], environment(pooler.url))).of('database').join();
   t.regex(findings, /^✔ PostgreSQL .*, behind a connection pooler in session mode$/);
 });

@@ -329,9 +329,9 @@ test('the command exits with 64 for wrong usage and 1 for a refusal', async (t) 
   const args = ['setup', '--forge', 'gitea', '--forge-url', forge.url, '--url', URL, '--repository', REPOSITORY];
   const env = { INIT_CWD: folder, FORGE_TOKEN: 'wrong', SETUP_TOKEN: FULL_ACCESS };
   const [usage, refused, help] = await Promise.all([
-    gatehouse(args.slice(0, 5), env).finished,
-    gatehouse(args, env).finished,
-    gatehouse(['setup', '--help'], {}).finished,
+    gatehouse(args.slice(0, 5), env).ended(),
+    gatehouse(args, env).ended(),
+    gatehouse(['setup', '--help'], {}).ended(),
   ]);
   t.is(usage.code, 64, usage.stderr);
   t.is(refused.code, 1);

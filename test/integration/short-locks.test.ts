@@ -67,7 +67,7 @@ test('no delivery is refused while an upgrade of the job engine waits for a lock
     t.is(await send(id), 200);
   }
   await reader.end();
-  t.is((await migration.finished).code, 0);
+  t.is((await migration.ended()).code, 0);
   const { rows } = await door.database.query(`SELECT version FROM ${JOBS_SCHEMA}.version`);
   t.deepEqual(rows, [{ version: ENGINE_SCHEMA }]);
 });
@@ -86,7 +86,7 @@ test('gatehouse migrate logs who blocks it, and ends when that session does', as
   t.regex(String(blockers), /^a report of \w+ \(process \d+, idle in transaction for \d+ s\)$/);
   await blocker.query('COMMIT');
   blocker.release();
-  t.is((await command.finished).code, 0);
+  t.is((await command.ended()).code, 0);
   await admin.end();
   await database.drop();
 });

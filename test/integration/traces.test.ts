@@ -52,7 +52,7 @@ async function runGatehouse(env: Readonly<Record<string, string>>) {
     },
   });
   service.child.kill('SIGTERM');
-  const finished = await service.finished;
+  const finished = await service.ended();
   const modules = (await readFile(loaded, 'utf8')).split('\n');
   await rm(folder, { recursive: true });
   await database.drop();

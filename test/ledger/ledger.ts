@@ -65,7 +65,7 @@ async function run(gitea: Gitea): Promise<number> {
   const restartWorker = () => {
     killing = killing.then(async () => {
       worker.child.kill('SIGKILL');
-      await worker.finished;
+      await worker.ended();
       worker = await start('work');
     });
     return killing;

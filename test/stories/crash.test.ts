@@ -111,7 +111,7 @@ for (const name of EVERY_FORGE) {
     await Promise.all(victims.map(({ number }) => story.tell({ kind: 'pull-request', number, action: 'synchronize' })));
     await eventually('every review is stuck at its write', () => traps.every(({ sprung }) => sprung));
     worker.child.kill('SIGKILL');
-    t.is((await worker.finished).signal, 'SIGKILL');
+    t.is((await worker.ended()).signal, 'SIGKILL');
     const { rows } = await story.door.database.query(
       "SELECT FROM gatehouse_jobs.job WHERE name = 'review' AND state = 'active'",
     );
@@ -125,7 +125,7 @@ for (const name of EVERY_FORGE) {
       t.deepEqual(seen(story, number), report === 'first' ? afterFirst : afterSecond, at);
     }
     worker.child.kill('SIGTERM');
-    t.is((await worker.finished).code, 0);
+    t.is((await worker.ended()).code, 0);
   });
 }
 
@@ -147,7 +147,7 @@ test('a kill before the success of an old head was withdrawn never leaves it gre
   await story.push(number, { 'app.ts': 'better\n' });
   await eventually('the review is stuck', () => asked);
   worker.child.kill('SIGKILL');
-  await worker.finished;
+  await worker.ended();
   await letHeartbeatsRunOut(story);
   const next = await startWorker(story);
   t.teardown(() => next.child.kill('SIGKILL'));
@@ -155,7 +155,7 @@ test('a kill before the success of an old head was withdrawn never leaves it gre
   t.is(story.states(old).at(-1), 'pending');
   t.is(story.status(number)?.state, 'success');
   next.child.kill('SIGTERM');
-  t.is((await next.finished).code, 0);
+  t.is((await next.ended()).code, 0);
 });
 
 test('a worker that gets SIGTERM finishes its review, and exits with 0', async (t) => {
@@ -174,7 +174,7 @@ test('a worker that gets SIGTERM finishes its review, and exits with 0', async (
   worker.child.kill('SIGTERM');
   await worker.logged('received a signal, stopping');
   await proxy.pass();
-  t.is((await worker.finished).code, 0);
+  t.is((await worker.ended()).code, 0);
   t.deepEqual(story.states(number), ['pending', 'failure']);
   t.is(story.comments(number).length, 1);
   t.deepEqual(
@@ -192,7 +192,7 @@ test('a worker that stops while the forge hangs returns the job, and exits with 
   await story.tell({ kind: 'pull-request', number, action: 'opened' });
   await eventually('the review is stuck', () => trap.sprung);
   worker.child.kill('SIGTERM');
-  t.is((await worker.finished).code, 0);
+  t.is((await worker.ended()).code, 0);
   t.deepEqual(
     (await story.door.jobs()).filter(({ key }) => key === `${REPOSITORY}#${number}`).map(({ state }) => state),
     ['retry'],
@@ -204,7 +204,7 @@ test('a worker that stops while the forge hangs returns the job, and exits with 
   t.is(story.comments(number).length, 1);
   t.is(story.inlines(number).length, 2);
   next.child.kill('SIGTERM');
-  t.is((await next.finished).code, 0);
+  t.is((await next.ended()).code, 0);
 });
 
 test('a worker that gets SIGTERM before it has started exits with 0', async (t) => {
@@ -213,10 +213,5 @@ test('a worker that gets SIGTERM before it has started exits with 0', async (t) 
   t.teardown(() => worker.child.kill('SIGKILL'));
   await worker.logged('Gatehouse is listening');
   worker.child.kill('SIGTERM');
-  let code: number | null | undefined;
-  void worker.finished.then((finished) => {
-    code = finished.code;
-  });
-  await eventually('it has ended', () => code !== undefined);
-  t.is(code, 0);
+  t.is((await worker.ended()).code, 0);
 });

@@ -61,5 +61,5 @@ test('as many huge changes at once as a worker reviews stay within its memory li
     numbers.map(() => 'success'),
   );
   worker.child.kill('SIGTERM');
-  t.is((await worker.finished).code, 0);
+  t.is((await worker.ended()).code, 0);
 });

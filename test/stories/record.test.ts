@@ -237,7 +237,7 @@ for (const carriedOut of [false, true]) {
     await story.tell({ kind: 'pull-request', number, action: 'opened' });
     await eventually('the worker posts the status', () => asked);
     worker.child.kill('SIGKILL');
-    await worker.finished;
+    await worker.ended();
     t.deepEqual(
       (await verdicts(story, number)).map(({ state }) => state),
       ['success'],
@@ -255,6 +255,6 @@ for (const carriedOut of [false, true]) {
     t.is((await verdicts(story, number)).length, 1);
     t.deepEqual(await postings(story, head), ['pending', 'success']);
     worker.child.kill('SIGTERM');
-    t.is((await worker.finished).code, 0);
+    t.is((await worker.ended()).code, 0);
   });
 }

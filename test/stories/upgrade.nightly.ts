@@ -60,9 +60,9 @@ async function start(t: ExecutionContext, command: 'serve' | 'work', story: Stor
   return { ...started, url: `http://127.0.0.1:${port}` };
 }
 
-async function end(t: ExecutionContext, { child, finished }: GatehouseProcess): Promise<void> {
+async function end(t: ExecutionContext, { child, ended }: GatehouseProcess): Promise<void> {
   child.kill('SIGTERM');
-  t.is((await finished).code, 0);
+  t.is((await ended()).code, 0);
 }
 
 test('processes of two versions serve side by side on the schema of the newer one', async (t) => {
@@ -70,10 +70,10 @@ test('processes of two versions serve side by side on the schema of the newer on
   const next = await makeNextVersion(t, MIGRATION);
   const doors = [await start(t, 'serve', story)];
 
-  const migrated = await gatehouse(['migrate'], story.environment, '', next).finished;
+  const migrated = await gatehouse(['migrate'], story.environment, '', next).ended();
   t.deepEqual(JSON.parse(migrated.stdout).applied, [NEXT]);
   // The old one migrates nothing, and starts on the newer schema, as after a rollback.
-  const again = await gatehouse(['migrate'], story.environment).finished;
+  const again = await gatehouse(['migrate'], story.environment).ended();
   t.deepEqual([again.code, JSON.parse(again.stdout).applied], [0, []]);
   doors.push(await start(t, 'serve', story, next), await start(t, 'serve', story));
   for (const { url } of doors) {
@@ -118,14 +118,14 @@ test('a schema that forbids older versions ends their readiness, and serves the 
     `${MIGRATION}UPDATE gatehouse.schema_compatibility SET oldest_reader = ${NEXT_VERSION};`,
   );
   const old = await start(t, 'serve', story);
-  t.is((await gatehouse(['migrate'], story.environment, '', next).finished).code, 0);
+  t.is((await gatehouse(['migrate'], story.environment, '', next).ended()).code, 0);
   await eventually('the old door is not ready', async () => {
     const report = await fetch(`${old.url}/health/ready`);
     return report.status === 503 && /newer than this version/.test(await report.text());
   });
   for (const command of ['migrate', 'serve']) {
     const env = { ...story.environment, WEBHOOK_SECRET: SECRET, PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' };
-    const { code, stdout } = await gatehouse([command], env).finished;
+    const { code, stdout } = await gatehouse([command], env).ended();
     t.is(code, 78);
     t.regex(stdout, /newer than this version of Gatehouse can use/);
   }

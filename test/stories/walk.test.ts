@@ -103,7 +103,7 @@ for (const name of EVERY_FORGE) {
           .replace(`${FORGE_OF_THE_PAGE}/`, `${forge.url}/`)
           .replace('/pulls/', name === 'github' ? '/pull/' : '/pulls/'),
       );
-      const { stdout } = await gatehouse(args, { ...story.environment, INIT_CWD: folder.path }).finished;
+      const { stdout } = await gatehouse(args, { ...story.environment, INIT_CWD: folder.path }).ended();
       t.is(comparable(stdout, story), comparable(step.output, story), `gatehouse ${step.args.join(' ')}`);
     }
     await story.push(last, { 'test/sizes.ts': 'one\n' });
