@@ -131,6 +131,7 @@ test('gitea: the comment links to the check that failed', async (t) => {
 
 /** How many random histories of a pull request's checks are played. */
 const SEQUENCES = sized(10, 200);
+const TIMEOUT_MS = sized(3, 20) * 60_000;
 
 /** What happens to one pull request, on a forge with check suites or without. */
 type Step = (site: Played) => Promise<void>;
@@ -227,7 +228,7 @@ for (const [name, count] of [
   ['forgejo', Math.ceil(SEQUENCES / 10)],
 ] as const) {
   test.serial(`${name}: no sequence of checks is green too early, and all are at the end`, async (t) => {
-    t.timeout(1_200_000);
+    t.timeout(TIMEOUT_MS);
     const step: fc.Arbitrary<Step> = name === 'github' ? fc.oneof(ofStatus, ofRun, ofRun, ofSuite) : ofStatus;
     const histories = fc.sample(fc.array(step, { minLength: STEPS, maxLength: STEPS }), {
       seed: SEED,
