@@ -1,17 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import test from 'ava';
 import { stringify } from 'yaml';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { parsePrometheusRule, parseScaledObject } from '../helpers/custom-resources.ts';
+import { execute } from '../helpers/execute.ts';
 import { CHART, find, parseYaml, render } from '../helpers/manifests.ts';
 import { groupings, seriesIn } from '../helpers/promql.ts';
 
-const run = promisify(execFile);
 const MATCHERS = 'namespace="gatehouse-test",job="gh-gatehouse-metrics"';
 
 interface Panel {
@@ -372,7 +370,7 @@ const COURSES = [
 ];
 
 test('promtool accepts the alerts, and each fires exactly when it should', async (t) => {
-  const found = await run('promtool', ['--version']).then(
+  const found = await execute('promtool', ['--version']).then(
     () => true,
     () => false,
   );
@@ -390,8 +388,10 @@ test('promtool accepts the alerts, and each fires exactly when it should', async
   try {
     await writeFile(join(folder, 'rules.yaml'), stringify({ groups }));
     await writeFile(join(folder, 'test.yaml'), stringify(ruleTests()));
-    t.regex((await run('promtool', ['check', 'rules', join(folder, 'rules.yaml')])).stdout, /SUCCESS/);
-    const result = await run('promtool', ['test', 'rules', join(folder, 'test.yaml')]).catch((error: unknown) => error);
+    t.regex((await execute('promtool', ['check', 'rules', join(folder, 'rules.yaml')])).stdout, /SUCCESS/);
+    const result = await execute('promtool', ['test', 'rules', join(folder, 'test.yaml')]).catch(
+      (error: unknown) => error,
+    );
     t.regex((result as { stdout: string }).stdout, /SUCCESS/, JSON.stringify(result));
   } finally {
     await rm(folder, { recursive: true });

@@ -35,6 +35,8 @@ const CASES: readonly Case[] = [
   ...SKAFFOLD_CASES,
 ];
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+/** To build an image, or to load one into the cluster. */
+const IMAGE_MS = 600_000;
 /** Loaded where the local engine has them; elsewhere the cluster pulls them. */
 const OTHER_IMAGES = ['postgres:17-alpine', 'redis:8-alpine', GITEA_IMAGE];
 
@@ -87,14 +89,14 @@ async function prepare(): Promise<Cluster> {
   const image = `gatehouse-cluster-test:${run}`;
   const [load = '', ...loadArguments] = loadCommand(context, process.env['CLUSTER_LOAD_IMAGE']);
   say(`cluster: ${context}; building and loading ${image}`);
-  await command('docker', ['build', '--quiet', '--network', 'host', '--tag', image, PROJECT]);
+  await command('docker', ['build', '--quiet', '--network', 'host', '--tag', image, PROJECT], { timeoutMs: IMAGE_MS });
   const present: string[] = [];
   for (const name of OTHER_IMAGES) {
     if ((await tryCommand('docker', ['image', 'inspect', name])).ok) {
       present.push(name);
     }
   }
-  await command(load, [...loadArguments, image, ...present]);
+  await command(load, [...loadArguments, image, ...present], { timeoutMs: IMAGE_MS });
   const port = process.env['CLUSTER_INGRESS_PORT'];
   return { context, image, run, ingress: port === undefined ? undefined : `http://127.0.0.1:${port}` };
 }

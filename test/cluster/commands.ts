@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execute } from '../helpers/execute.ts';
 
-const run = promisify(execFile);
-const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** The longest that kubectl and helm are told to wait is four minutes. */
+const LIMIT_MS = 300_000;
 
 export interface Result {
   readonly ok: boolean;
@@ -10,12 +9,15 @@ export interface Result {
   readonly stderr: string;
 }
 
+interface Options {
+  readonly input?: string | undefined;
+  readonly timeoutMs?: number;
+}
+
 /** Runs a command. That it fails is a value. */
-export async function tryCommand(command: string, args: readonly string[], input?: string): Promise<Result> {
+export async function tryCommand(command: string, args: readonly string[], options: Options = {}): Promise<Result> {
   const env = { ...process.env, DOCKER_BUILDKIT: '1' };
-  const child = run(command, [...args], { env, maxBuffer: MAX_OUTPUT_BYTES });
-  child.child.stdin?.end(input);
-  return child.then(
+  return execute(command, args, { env, timeoutMs: LIMIT_MS, ...options }).then(
     ({ stdout, stderr }) => ({ ok: true, stdout, stderr }),
     (error: unknown) => {
       const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
@@ -25,8 +27,8 @@ export async function tryCommand(command: string, args: readonly string[], input
 }
 
 /** Runs a command and returns what it printed. */
-export async function command(name: string, args: readonly string[], input?: string): Promise<string> {
-  const { ok, stdout, stderr } = await tryCommand(name, args, input);
+export async function command(name: string, args: readonly string[], options: Options = {}): Promise<string> {
+  const { ok, stdout, stderr } = await tryCommand(name, args, options);
   if (!ok) {
     throw new Error(`${name} ${args.slice(0, 6).join(' ')}: ${stderr.trim() || stdout.trim()}`);
   }

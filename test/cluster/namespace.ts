@@ -39,20 +39,22 @@ export async function makeNamespace(cluster: Cluster, name: string): Promise<Nam
   };
   const metadata = { name: `gatehouse-test-${cluster.run}-${name}`, labels };
   const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata };
-  await command('kubectl', ['--context', cluster.context, 'create', '-f', '-'], JSON.stringify(manifest));
+  await command('kubectl', ['--context', cluster.context, 'create', '-f', '-'], { input: JSON.stringify(manifest) });
   return openNamespace(cluster, metadata.name);
 }
 
 function openNamespace(cluster: Cluster, name: string) {
   const inNamespace = ['--context', cluster.context, '--namespace', name];
-  const kubectl = (args: readonly string[], input?: string) => command('kubectl', [...inNamespace, ...args], input);
+  const kubectl = (args: readonly string[], input?: string) => command('kubectl', [...inNamespace, ...args], { input });
   const tryKubectl = (args: readonly string[], input?: string) =>
-    tryCommand('kubectl', [...inNamespace, ...args], input);
+    tryCommand('kubectl', [...inNamespace, ...args], { input });
   const get = async (args: readonly string[]) => JSON.parse(await kubectl(['get', ...args, '-o', 'json']));
 
   /** Runs helm on this namespace, with values as JSON. */
   const tryHelm = (args: readonly string[], values: object = {}): Promise<Result> =>
-    tryCommand('helm', ['--kube-context', cluster.context, '--namespace', name, ...args], JSON.stringify(values));
+    tryCommand('helm', ['--kube-context', cluster.context, '--namespace', name, ...args], {
+      input: JSON.stringify(values),
+    });
   async function helm(args: readonly string[], values: object = {}): Promise<Result> {
     const result = await tryHelm(args, values);
     if (!result.ok) {

@@ -1,13 +1,12 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { inTime } from '../helpers/deadline.ts';
+import { execute } from '../helpers/execute.ts';
 import { messageOf } from '../helpers/site.ts';
 import { type Changes, MODES, typeOf } from '../simulated-forge/git.ts';
-
-const run = promisify(execFile);
 
 /** The topic of what is pushed for review. */
 const FOR_REVIEW = 'for-review';
@@ -33,7 +32,7 @@ export interface Clone {
 
 export async function makeClone(url: string, author: string): Promise<Clone> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-clone-'));
-  const git = async (...args: readonly string[]) => (await run('git', ['-C', folder, ...args])).stdout.trim();
+  const git = async (...args: readonly string[]) => (await execute('git', ['-C', folder, ...args])).stdout.trim();
   await git('init', '--quiet', '--bare');
 
   const clone: Clone = {
@@ -104,7 +103,7 @@ async function fastImport(folder: string, stream: Buffer): Promise<void> {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   child.stdin.end(stream);
-  const [code] = await once(child, 'close');
+  const [code] = await inTime('git fast-import has ended', once(child, 'close'));
   if (code !== 0) {
     throw new Error(`git fast-import ended with ${code}`);
   }

@@ -1,9 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { execute } from './execute.ts';
 import { eventually } from './until.ts';
-
-const run = promisify(execFile);
-const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 export interface DockerResult {
   readonly code: number;
@@ -15,10 +11,10 @@ export interface DockerResult {
 export const OWNER: Readonly<Record<string, string>> = { 'gatehouse.owner': `${process.pid}` };
 
 /** Runs the docker command line. A failure is a value. */
-export async function tryDocker(args: readonly string[], timeoutMs = 60_000): Promise<DockerResult> {
+export async function tryDocker(args: readonly string[], timeoutMs?: number): Promise<DockerResult> {
   // The Dockerfile's cache mount wants BuildKit, which older engines leave off.
   const env = { ...process.env, DOCKER_BUILDKIT: '1' };
-  return run('docker', [...args], { env, maxBuffer: MAX_OUTPUT_BYTES, timeout: timeoutMs }).then(
+  return execute('docker', args, { env, timeoutMs }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout: stdout.trim(), stderr }),
     (error: unknown) => {
       const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };

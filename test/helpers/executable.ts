@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { execute } from './execute.ts';
 
 /**
  * Writes a program that can be started at once.
@@ -13,7 +10,7 @@ const run = promisify(execFile);
 export async function writeExecutable(path: string, content: string | Uint8Array): Promise<void> {
   const data = `${path}.data`;
   await writeFile(data, content);
-  await run('install', ['-m', '755', data, `${path}.part`]);
+  await execute('install', ['-m', '755', data, `${path}.part`]);
   await rename(`${path}.part`, path);
   await rm(data);
 }

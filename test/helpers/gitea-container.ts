@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { type ContainerRuntimeClient, GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
 import { haveImage, type Limits, type Unavailable } from './container-stores.ts';
-import { within } from './deadline.ts';
+import { inTime, within } from './deadline.ts';
 import { OWNER } from './docker.ts';
+import { execute } from './execute.ts';
 import { onFreePort } from './free-port.ts';
 import { GITEA_IMAGE } from './gitea.ts';
 
@@ -70,7 +69,8 @@ async function startOn(client: ContainerRuntimeClient, port: number, readyMs: nu
     .withAutoCleanup(false)
     .start();
   const close = async () => {
-    await client.container.dockerode.getContainer(container.getId()).remove({ force: true, v: true });
+    const removed = client.container.dockerode.getContainer(container.getId()).remove({ force: true, v: true });
+    await inTime('the container of Gitea is removed', removed);
   };
   try {
     const tokens: Partial<Record<Person, string>> = {};
@@ -118,15 +118,12 @@ async function createPerson(container: string, name: string, scopes: string): Pr
   return token;
 }
 
-const run = promisify(execFile);
-const MAX_LOG_BYTES = 64 * 1024 * 1024;
-
 /** All that it has written so far, its log of requests included. */
 export async function logOf(container: string): Promise<string> {
-  return (await run('docker', ['logs', container], { maxBuffer: MAX_LOG_BYTES })).stdout;
+  return (await execute('docker', ['logs', container])).stdout;
 }
 
 /** Runs a command in the container and returns what it printed. */
 export async function inContainer(container: string, command: readonly string[]): Promise<string> {
-  return (await run('docker', ['exec', container, ...command])).stdout;
+  return (await execute('docker', ['exec', container, ...command])).stdout;
 }

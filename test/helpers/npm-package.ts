@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Parser } from 'tar';
-
-const run = promisify(execFile);
+import { execute } from './execute.ts';
 
 /** Where tests keep what they fetch once. `npm ci` empties it. */
 export const CACHE = fileURLToPath(new URL('../../node_modules/.cache/gatehouse/', import.meta.url));
@@ -54,7 +51,7 @@ const ATTEMPTS = 3;
 /** Several test files fetch at once, on a busy machine, so a failed request to the registry is retried. */
 async function pack(spec: string, folder: string, attempt = 1): Promise<{ readonly stdout: string }> {
   try {
-    return await run('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
+    return await execute('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
   } catch (error) {
     if (attempt === ATTEMPTS) {
       throw error;

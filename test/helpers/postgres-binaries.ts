@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { chmod, cp, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { execute } from './execute.ts';
 
 export interface PostgresBinaries {
   readonly initdb: string;
@@ -23,10 +22,9 @@ export async function postgresUser(): Promise<RunAs> {
   if (process.getuid?.() !== 0) {
     return {};
   }
-  const run = promisify(execFile);
   for (const name of CANDIDATES) {
     try {
-      const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+      const [uid, gid] = await Promise.all([execute('id', ['-u', name]), execute('id', ['-g', name])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
       // No such user here: the next one.

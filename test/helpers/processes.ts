@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { execute } from './execute.ts';
 
 /** One line of the operating system's process table. `state` is ps's letter: `T` is stopped, `Z` dead but not yet reaped. */
 export interface ProcessEntry {
@@ -42,7 +41,7 @@ async function fromProc(): Promise<readonly ProcessEntry[]> {
 }
 
 async function fromPs(): Promise<readonly ProcessEntry[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
+  const { stdout } = await execute('ps', ['-A', '-o', 'pid=,ppid=,stat=']);
   return stdout.split('\n').flatMap((line) => {
     const [pid, parent, state] = line.trim().split(/\s+/);
     return pid && parent && state ? [{ pid: Number(pid), parent: Number(parent), state }] : [];

@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { packNpm } from '../../release/npm/pack.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../src/review/policy/paths.ts';
 import { evaluate, evaluated, faultsOfAction, faultsOfWorkflow } from '../helpers/actions.ts';
 import { writeExecutable } from '../helpers/executable.ts';
+import { execute } from '../helpers/execute.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
@@ -99,11 +99,11 @@ async function makeFolder(t: ExecutionContext): Promise<Folder> {
     CALLS: log,
   };
   const run: Folder['run'] = (line, env = {}) =>
-    new Promise((resolve) => {
-      execFile('sh', ['-c', line], { cwd: path, env: { ...process.env, ...own, ...env } }, (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      });
-    });
+    execute('sh', ['-c', line], { cwd: path, env: { ...process.env, ...own, ...env } }).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      // One that was killed has no code.
+      ({ code, stdout, stderr }) => ({ code: Number(code ?? Number.NaN), stdout, stderr }),
+    );
   return {
     path,
     write: (name, text) => writeFile(join(path, name), text),

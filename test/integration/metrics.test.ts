@@ -1,10 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
 import ava from 'ava';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, PREVIOUS_SECRET, sign } from '../helpers/door.ts';
+import { execute } from '../helpers/execute.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { until } from '../helpers/until.ts';
 
@@ -191,8 +191,7 @@ test('promtool accepts the metrics page', async (t) => {
   }
   await using door = await openDoor();
   await door.post('{}');
-  const promtool = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
-  promtool.stdin.end(await scrape(door.metricsUrl));
-  const [stdout, stderr] = await Promise.all([text(promtool.stdout), text(promtool.stderr)]);
+  const input = await scrape(door.metricsUrl);
+  const { stdout, stderr } = await execute('promtool', ['check', 'metrics'], { input });
   t.is(stdout + stderr, '');
 });

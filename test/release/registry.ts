@@ -17,6 +17,7 @@ import { chartReference } from '../../release/publisher.ts';
 import { runIn } from '../../release/run.ts';
 import { type Publication, stepsOf } from '../../release/steps.ts';
 import { readVersion } from '../../release/versions.ts';
+import { eventually } from '../helpers/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NODE_IMAGE = 'node:24-trixie-slim';
@@ -47,18 +48,13 @@ async function startRegistry(): Promise<string> {
     await run('docker', 'rm', '--force', '--volumes', name);
   });
   const address = await run('docker', 'port', name, '5000');
-  for (let attempt = 0; attempt < 100; attempt++) {
-    if (
-      await fetch(`http://${address}/v2/`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    ) {
-      return address;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('the registry does not answer');
+  await eventually('the registry answers', () =>
+    fetch(`http://${address}/v2/`, { signal: AbortSignal.timeout(5_000) }).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return address;
 }
 
 /** Pushes the local base image, which then has a digest. */

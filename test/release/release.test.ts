@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { releaseChangelog } from '../../release/changelog.ts';
 import { release } from '../../release/release.ts';
 import { compareVersions, readVersion } from '../../release/versions.ts';
+import { execute } from '../helpers/execute.ts';
 
-const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DAY = '2026-11-21';
 
@@ -17,8 +15,10 @@ const DAY = '2026-11-21';
 async function cloneProject(t: ExecutionContext) {
   const root = await mkdtemp(join(tmpdir(), 'gatehouse-release-'));
   t.teardown(() => rm(root, { recursive: true }));
-  const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim();
-  const { stdout } = await run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
+  const git = async (...args: string[]) => (await execute('git', args, { cwd: root })).stdout.trim();
+  const { stdout } = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  });
   for (const file of stdout.split('\0').filter(Boolean)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
     // A file that is deleted and not committed yet is listed all the same.

@@ -1,11 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import test from 'ava';
-
-const run = promisify(execFile);
+import { execute } from '../helpers/execute.ts';
 
 /** Prints the folders of the process and of its thread. */
 const PROGRAM = `
@@ -19,7 +16,7 @@ new Worker(ofThread, { eval: true }).on('message', (folder) => console.log(JSON.
 
 async function keepIn(folder: string, named: NodeJS.ProcessEnv = {}) {
   const args = ['--input-type=module', '-e', PROGRAM, '--', folder];
-  const { stdout, stderr } = await run(process.execPath, args, { env: { PATH: process.env['PATH'], ...named } });
+  const { stdout, stderr } = await execute(process.execPath, args, { env: { PATH: process.env['PATH'], ...named } });
   const [ofProcess = null, ofThread = null]: (string | null)[] = JSON.parse(stdout);
   return { ofProcess, ofThread, stderr };
 }
