@@ -10,6 +10,7 @@ import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import { type SentinelGroup, startSentinelGroup } from '../helpers/redis-sentinel.ts';
 import type { Stores } from '../helpers/stores.ts';
+import { randomOf, SEED } from '../simulated-forge/api/seed.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Webhook } from '../simulated-forge/webhooks.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
@@ -127,6 +128,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   const [door, worker] = await Promise.all([run('serve'), run('work')]);
   balancer.targets = [door.port];
   const resources = opened.move();
+  const random = randomOf(SEED);
   const world: World = {
     stores,
     smallDisk,
@@ -139,7 +141,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
     forge,
     databaseProxy,
     balancer,
-    client: startClient({ port: balancer.port, lanes: LANES, next: (lane) => nextDelivery(forge, lane) }),
+    client: startClient({ port: balancer.port, lanes: LANES, next: (lane) => nextDelivery(forge, lane, random) }),
     door,
     worker,
     startDoor: () => run('serve'),
@@ -162,9 +164,9 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
 const BAD_TITLE = 'something else';
 
 /** The pull request is given another title, and the delivery says so: its verdict depends on the last of them. */
-function nextDelivery(forge: SimulatedForge, lane: number): Webhook & { readonly id: string } {
-  const number = 1 + lane * PULL_REQUESTS_PER_LANE + Math.floor(Math.random() * PULL_REQUESTS_PER_LANE);
-  forge.edit(REPOSITORY, number, { title: Math.random() < 0.5 ? `feat: ${randomUUID()}` : BAD_TITLE });
+function nextDelivery(forge: SimulatedForge, lane: number, random: () => number): Webhook & { readonly id: string } {
+  const number = 1 + lane * PULL_REQUESTS_PER_LANE + Math.floor(random() * PULL_REQUESTS_PER_LANE);
+  forge.edit(REPOSITORY, number, { title: random() < 0.5 ? `feat: ${randomUUID()}` : BAD_TITLE });
   const id = randomUUID();
   const event = { kind: 'pull-request', number, action: 'edited' } as const;
   return { id, ...forge.webhook(REPOSITORY, event, { secret: SECRET, deliveryId: id }) };

@@ -1,6 +1,6 @@
 import test from 'ava';
-import fc from 'fast-check';
 import { openDoor, sign } from '../helpers/door.ts';
+import fc from '../helpers/property.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { sized } from '../helpers/size.ts';
 

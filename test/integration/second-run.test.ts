@@ -38,11 +38,13 @@ test.serial('a test that fails twice never passes, whatever else is flaky', asyn
   ]);
 });
 
-test.serial('a counterexample never gets a second run, which would draw others', async (t) => {
-  const { again } = await plant(t, ['refuted']);
+test.serial('a refuted property never passes the second time, and says by what', async (t) => {
+  const { first, again } = await plant(t, ['refuted']);
+  const [{ text } = { text: '' }] = first.tally.failures();
+  t.regex(text, /^Error: Property failed after \d+ tests\n\{ seed: \d+, .*\nCounterexample: \[5\]$/m);
   const { exitCode, closing } = await again();
   t.is(exitCode, 1);
-  t.deepEqual(closing, ['no file runs again: what failed may never happen: test/runner/refuted.ts']);
+  t.deepEqual(closing, ['test/runner/refuted.ts failed twice']);
 });
 
 test.serial('a hang never gets a second run, and is named', async (t) => {

@@ -1,7 +1,7 @@
 /**
  * `npm run test:ledger`: people merge, push and force-push on a real Gitea while webhooks are lost and the worker is killed. Afterwards
  * the ledger is compared with `git log --first-parent`. It exits with 1 unless nothing is missing and no outcome is wrong. `--short` takes
- * a tenth. SEED repeats the draws of a run.
+ * a tenth. TEST_SEED draws other actions.
  */
 import type pg from 'pg';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
@@ -13,9 +13,10 @@ import { startGitea } from '../helpers/gitea.ts';
 import type { Gitea } from '../helpers/gitea-container.ts';
 import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts';
 import { eventually } from '../helpers/until.ts';
+import { randomOf, SEED } from '../simulated-forge/api/seed.ts';
 import { compare, type Result } from './compare.ts';
 import { giteaGround } from './gitea-ground.ts';
-import { POLICY, playScenario, randomOf, type Scenario } from './scenario.ts';
+import { POLICY, playScenario, type Scenario } from './scenario.ts';
 
 const REPOSITORIES = process.argv.includes('--short') ? 1 : 10;
 const PARALLEL = 2;
@@ -24,7 +25,6 @@ const AMOUNTS = { merges: 20, bypasses: 2, pushes: 1, forcePushes: 1 };
 /** Beside the merges of all kinds: the release branch, and the renaming. */
 const ACTIONS = REPOSITORIES * (Object.values(AMOUNTS).reduce((sum, amount) => sum + amount) + 2);
 const ACTIONS_A_LINE = 20;
-const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 
 const started = await startGitea();
 if (typeof started === 'string') {
@@ -70,7 +70,7 @@ async function run(gitea: Gitea): Promise<number> {
     });
     return killing;
   };
-  process.stdout.write(`SEED=${seed}\n`);
+  process.stdout.write(`TEST_SEED=${SEED}\n`);
   const counts = new Map<string, number>();
   let done = 0;
   const acted = () => {
@@ -108,7 +108,7 @@ async function playOne({ gitea, forge, pool, port, index, acted, ...deps }: OneP
   const site = await forge.site({ '.gatehouse.yml': POLICY });
   await site.hook(port, SECRET);
   const ground = giteaGround(gitea, site);
-  const truths = await playScenario({ ...deps, ground, random: randomOf(seed + index) }, AMOUNTS, acted);
+  const truths = await playScenario({ ...deps, ground, random: randomOf(SEED + index) }, AMOUNTS, acted);
   const results: Result[] = [];
   for (const truth of truths) {
     const tip = await ground.tip(truth.branch);

@@ -71,13 +71,16 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
     {
       name: 'faults',
       limitMinutes: 60,
-      commands: [script('test:faults'), nightlyTests('test/integration/bench-kill.nightly.ts')],
+      commands: [script('test:faults', drawn), nightlyTests('test/integration/bench-kill.nightly.ts')],
     },
     { name: 'abuse', limitMinutes: 30, commands: [script('test:abuse')] },
     {
       name: 'seeds',
       limitMinutes: 30,
-      commands: [tests(testsThatImport('seed.ts'), drawn), tests(STORIES_OF_SEEDS, { ...drawn, HOSTILE_GITHUB: '1' })],
+      commands: [
+        tests(testsThatImport('seed.ts', 'property.ts'), drawn),
+        tests(STORIES_OF_SEEDS, { ...drawn, HOSTILE_GITHUB: '1' }),
+      ],
     },
     {
       name: 'large',
@@ -87,7 +90,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
         nightlyTests('test/stories/large-changes.nightly.ts'),
       ],
     },
-    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger')], lacks: () => engine([GITEA_IMAGE]) },
+    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger', drawn)], lacks: () => engine([GITEA_IMAGE]) },
     {
       name: 'upgrade',
       limitMinutes: 15,
@@ -117,8 +120,11 @@ function nightlyTests(file: string): Command {
   return tests([file], { TEST_FILES: file });
 }
 
-/** Test files that import a file of this name. */
-function testsThatImport(name: string): readonly string[] {
+/** Test files that import a file of one of these names. */
+function testsThatImport(...names: readonly string[]): readonly string[] {
   const files = globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted();
-  return files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes(`/${name}';`));
+  return files.filter((file) => {
+    const source = readFileSync(join(ROOT, file), 'utf8');
+    return names.some((name) => source.includes(`/${name}';`));
+  });
 }

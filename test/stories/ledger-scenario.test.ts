@@ -3,9 +3,9 @@ import { DOOR, WORKER } from '../helpers/door.ts';
 import { sized } from '../helpers/size.ts';
 import { EVERY_FORGE, tellStory, workerComesBy } from '../helpers/story.ts';
 import { compare } from '../ledger/compare.ts';
-import { POLICY, playScenario, randomOf } from '../ledger/scenario.ts';
+import { POLICY, playScenario } from '../ledger/scenario.ts';
 import { simulatedGround } from '../ledger/simulated-ground.ts';
-import { SEED } from '../simulated-forge/api/seed.ts';
+import { randomOf, SEED } from '../simulated-forge/api/seed.ts';
 
 const SEEDS = Array.from({ length: sized(1, 5) }, (_, more) => SEED + more);
 const AMOUNTS = { merges: 4, bypasses: 2, pushes: 1, forcePushes: 2 };

@@ -1,11 +1,11 @@
 import test from 'ava';
-import fc from 'fast-check';
 import { WEBHOOKS } from '../../src/facts/webhooks.ts';
 import { eventLabel, installationIn, interpretEvent } from '../../src/forges/interpret-event.ts';
 import { type ReviewRequest, requestedReview } from '../../src/forges/port/review-requests.ts';
 import { keyOf } from '../../src/jobs/queue/queue.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { payloads } from '../helpers/payloads.ts';
+import fc from '../helpers/property.ts';
 
 const repository = { full_name: 'acme/widgets' };
 

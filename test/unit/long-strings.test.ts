@@ -1,6 +1,6 @@
 import test from 'ava';
-import fc from 'fast-check';
 import { makeLongStringFilter } from '../../src/common/long-strings.ts';
+import fc from '../helpers/property.ts';
 
 /** In chunks of so many bytes, so that escapes and characters are cut. */
 function filtered(text: string, maxStringBytes: number, chunkBytes: number): string {

@@ -46,6 +46,7 @@ test('each test that is not in npm test is in a part of the nightly run', (t) =>
 test('the nightly run draws by its own seed, and has the large sizes', (t) => {
   const filesIn = (name: string) => commandsOf(name).flatMap(({ argv }) => argv);
   t.true(filesIn('seeds').includes('test/unit/forges/described-payloads.test.ts'));
+  t.true(filesIn('seeds').includes('test/unit/facts/authors.test.ts'));
   t.true(filesIn('large').includes('test/stories/burst.test.ts'));
   t.true(commandsOf('seeds').every(({ env }) => env['TEST_SEED'] === '1'));
   t.is(commandsOf('repeat').length, 3);

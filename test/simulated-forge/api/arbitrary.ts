@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property.ts';
 import type { Description, Schema } from './description.ts';
 import { makeShapes, type Shape } from './shapes.ts';
 

@@ -5,3 +5,14 @@ if (!Number.isInteger(SEED)) {
 }
 /** `HOSTILE_GITHUB=1`: every simulated GitHub answers what the real one may answer, drawn by that seed. */
 export const SEED_OF_ALL = process.env['HOSTILE_GITHUB'] === undefined ? undefined : SEED;
+
+/** Numbers from 0 to under 1, the same for the same start. Mulberry32. */
+export function randomOf(start: number): () => number {
+  let state = start;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../helpers/property.ts';
 import { makeArbitraries } from '../api/arbitrary.ts';
 import { type Checks, makeChecks } from '../api/checks.ts';
 import { readDescription } from '../api/description.ts';

@@ -8,8 +8,7 @@ import {
   link,
 } from '../../../src/audit/ledger/entry.ts';
 import { verifyChain } from '../../../src/audit/ledger/verify.ts';
-import { randomOf } from '../../ledger/scenario.ts';
-import { SEED } from '../../simulated-forge/api/seed.ts';
+import { randomOf, SEED } from '../../simulated-forge/api/seed.ts';
 
 const LIVES = 150;
 const ATTACKS = 20;

@@ -9,7 +9,7 @@ import type { NamedAddress } from '../../../src/forges/port/accounts.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Commit } from '../../../src/forges/port/pull-request.ts';
 import { sized } from '../../helpers/size.ts';
-import { SEED } from '../../simulated-forge/api/seed.ts';
+import { randomOf, SEED } from '../../simulated-forge/api/seed.ts';
 import { requiring } from '../review/judge.ts';
 
 const BOB = 'Co-authored-by: Bob <bob@example.test>';
@@ -31,11 +31,8 @@ const LINES = [
 ].flat();
 
 function* messages(count: number): Generator<string> {
-  let seed = SEED;
-  const below = (limit: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * limit);
-  };
+  const random = randomOf(SEED);
+  const below = (limit: number) => Math.floor(random() * limit);
   for (let index = 0; index < count; index += 1) {
     const lines = Array.from({ length: 1 + below(12) }, () => LINES[below(LINES.length)] ?? '');
     yield `${lines.join('\n')}${below(2) === 0 ? '' : '\n'}`;

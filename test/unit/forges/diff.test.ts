@@ -1,6 +1,6 @@
 import test from 'ava';
-import fc from 'fast-check';
 import { countLines, diffOfPatch, MAX_PATCH_LENGTH, splitDiff } from '../../../src/forges/diff.ts';
+import fc from '../../helpers/property.ts';
 import { compareTrees, printDiff } from '../../simulated-forge/tree-diff.ts';
 
 /** As `git diff` prints them, core.quotePath being on for the one in quotes. */

@@ -1,5 +1,4 @@
 import test from 'ava';
-import fc from 'fast-check';
 import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
@@ -11,6 +10,7 @@ import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import fc from '../../helpers/property.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
 // Conditions that are always true, false or undecided for this pull request

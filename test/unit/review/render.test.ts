@@ -1,5 +1,4 @@
 import test from 'ava';
-import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { RE2JS } from 're2js';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
@@ -13,6 +12,7 @@ import { linksOf } from '../../../src/review/rendering/links.ts';
 import { code, codeInCell, prose, proseInCell } from '../../../src/review/rendering/markdown.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
+import fc from '../../helpers/property.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = String.raw`version: 1
