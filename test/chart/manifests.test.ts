@@ -45,7 +45,7 @@ async function renderTwice(valuesFile: string, kubernetes: Sample['kubernetes'])
 }
 
 test.before('render everything', async () => {
-  types = new Map(await Promise.all(SUPPORTED.map(async (version) => [version, await apiTypes(version)] as const)));
+  types = new Map(SUPPORTED.map((version) => [version, apiTypes(version)] as const));
   const rendered: Sample[] = [];
   for (const kubernetes of SUPPORTED) {
     for (const file of await valuesFiles()) {

@@ -57,7 +57,7 @@ test('skaffold verify runs a restricted Job of the built image with the releaseâ
     return t.fail('no Job');
   }
   for (const version of SUPPORTED) {
-    t.deepEqual(faultsOf(job, await apiTypes(version)), []);
+    t.deepEqual(faultsOf(job, apiTypes(version)), []);
   }
   t.deepEqual(restrictedFaults(pod.spec), []);
   t.is(job.metadata.name, name);

@@ -1,36 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { isObject } from '../../src/common/is-object.ts';
-import { filesOf, type PinnedPackage } from './npm-package.ts';
 
 /**
- * The Kubernetes API's own types, for holding a manifest against them with no cluster. They are read from the type
- * declarations of Kubernetes' official JavaScript client, which are generated from Kubernetes' OpenAPI document: every
- * object's fields, which are required, and of what type. What OpenAPI does not say (that a port lies under 65536,
- * say), this does not know either.
+ * The Kubernetes API's own types, for holding a manifest against them with no cluster: every object's fields, which are
+ * required, and of what type. What OpenAPI does not say (that a port lies under 65536, say), this does not know either.
  */
 export interface ApiTypes {
   /** The release the types were generated from, such as `1.36`. */
   readonly kubernetes: string;
-  readonly models: ReadonlyMap<string, Model>;
+  readonly models: Models;
 }
 
-type Model = ReadonlyMap<string, { readonly required: boolean; readonly type: string }>;
+/** By name. `npm run kubernetes:api` stores them. */
+export type Models = Readonly<Record<string, Model>>;
+
+type Model = Readonly<Record<string, { readonly required: boolean; readonly type: string }>>;
 
 /** Lowest and highest supported: the lowest is what Chart.yaml's `kubeVersion` says. */
 export const SUPPORTED = ['1.30', '1.36'] as const;
 
-const CLIENTS: Readonly<Record<(typeof SUPPORTED)[number], PinnedPackage>> = {
-  '1.30': {
-    spec: '@kubernetes/client-node@0.22.0',
-    integrity: 'sha512-K86G5S/V+qMmg/Ht26CtEvTbedsD1u6RaYfIR4V4DphyNBLc3rY20mFNvXVE43MFbQrd5rDOvtOjTCsaVoBiEg==',
-  },
-  '1.36': {
-    spec: '@kubernetes/client-node@2.0.1',
-    integrity: 'sha512-evJgmEtgArEYlj6DNkMGjK41IrFK/hEwb5lWVxx0VRBWybQpnvi+2TtA19mLgVfRHfqX5yjHObX6e9W7LEZBjw==',
-  },
-};
-
 /** The objects of this project that are Kubernetes' own, and the model of each. */
-const MODELS: Readonly<Record<string, string>> = {
+export const MODELS: Readonly<Record<string, string>> = {
   'v1/ConfigMap': 'V1ConfigMap',
   'v1/Pod': 'V1Pod',
   'v1/Secret': 'V1Secret',
@@ -48,32 +38,11 @@ const MODELS: Readonly<Record<string, string>> = {
 /** As `apiVersion/Kind`. */
 export const KINDS: readonly string[] = Object.keys(MODELS);
 
-const DECLARATION = /^dist\/gen\/models?\/(\w+)\.d\.ts$/;
-const FIELD = /^ {4}'(\w+)'(\??): (\{[^}]+\}|[^;{]+(?:\{[^}]+\}[^;]*)?);$/gm;
+export const fileOf = (kubernetes: (typeof SUPPORTED)[number]) =>
+  new URL(`../chart/kubernetes-api/${kubernetes}.json`, import.meta.url);
 
-export async function apiTypes(kubernetes: (typeof SUPPORTED)[number]): Promise<ApiTypes> {
-  const models = new Map<string, Model>();
-  for (const content of (await filesOf(CLIENTS[kubernetes], (path) => DECLARATION.test(path))).values()) {
-    const text = content.toString('utf8');
-    const name = /export declare class (\w+)/.exec(text)?.[1];
-    if (name === undefined) {
-      continue;
-    }
-    const release = /OpenAPI (?:spec version|document): (?:release-)?v?([\d.]+)/.exec(text)?.[1];
-    // The package still carries files of types that Kubernetes has since dropped.
-    if (release !== undefined && release !== kubernetes) {
-      continue;
-    }
-    const fields = [...text.matchAll(FIELD)].map(([, field = '', optional, type = '']) => {
-      // Words that JavaScript reserves have an underscore before them: `_from`, `_default`.
-      return [field.replace(/^_/, ''), { required: optional === '', type: type.replaceAll(/\s+/g, ' ') }] as const;
-    });
-    models.set(name, new Map(fields));
-  }
-  if (models.size === 0) {
-    throw new Error(`${CLIENTS[kubernetes].spec} has no models`);
-  }
-  return { kubernetes, models };
+export function apiTypes(kubernetes: (typeof SUPPORTED)[number]): ApiTypes {
+  return { kubernetes, models: JSON.parse(readFileSync(fileOf(kubernetes), 'utf8')).models };
 }
 
 /** What is wrong with a manifest, a sentence for each fault. Unknown fields are faults. */
@@ -101,7 +70,7 @@ function check(value: unknown, type: string, at: string, api: ApiTypes): string[
     }
     return Object.entries(value).flatMap(([key, item]) => check(item, map, `${at}.${key}`, api));
   }
-  const model = api.models.get(type);
+  const model = api.models[type];
   if (model !== undefined) {
     return checkModel(value, model, at, api);
   }
@@ -114,7 +83,7 @@ function checkModel(value: unknown, model: Model, at: string, api: ApiTypes): st
   }
   const faults: string[] = [];
   for (const [key, item] of Object.entries(value)) {
-    const field = model.get(key);
+    const field = model[key];
     if (field === undefined) {
       faults.push(`${at}.${key}: unknown field`);
     } else if (item === null) {
@@ -123,7 +92,7 @@ function checkModel(value: unknown, model: Model, at: string, api: ApiTypes): st
       faults.push(...check(item, field.type, `${at}.${key}`, api));
     }
   }
-  for (const [key, field] of model) {
+  for (const [key, field] of Object.entries(model)) {
     if (field.required && !(key in value)) {
       faults.push(`${at}.${key}: is required`);
     }
