@@ -78,7 +78,7 @@ interface Stage extends Playground {
 
 test.before('build the image', async (t) => {
   t.timeout(TIMEOUT_MS);
-  const missing = await unavailable(BASE_IMAGES);
+  const missing = await unavailable(BASE_IMAGES, { pulls: true });
   if (missing !== undefined) {
     throw new Error(missing);
   }

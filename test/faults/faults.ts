@@ -74,7 +74,7 @@ try {
     say(`      ${describeOutage(outage)}`);
   }
   for (const [index, chosenCase] of chosen.entries()) {
-    const lacking = await unavailable(chosenCase.images ?? []);
+    const lacking = await unavailable(chosenCase.images ?? [], { pulls: true });
     if (chosenCase.images !== undefined && lacking !== undefined) {
       say(`${index + 1}/${chosen.length}  ${chosenCase.name}: left out, because ${lacking}`);
       leftOut.push([chosenCase.name, lacking]);

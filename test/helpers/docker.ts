@@ -61,8 +61,11 @@ export async function startServer(args: readonly string[], ready: string): Promi
 const ENGINE_MS = 5_000;
 const PULL_MS = 120_000;
 
-/** Undefined when every image can be had; else why not, to be read after a "because". */
-export async function unavailable(images: readonly string[]): Promise<string | undefined> {
+/** Undefined when every image is there, or can be pulled where `pulls` says so; else why not, to be read after a "because". */
+export async function unavailable(
+  images: readonly string[],
+  { pulls }: { readonly pulls: boolean },
+): Promise<string | undefined> {
   const engine = await tryDocker(['version', '--format', '{{.Server.Version}}'], ENGINE_MS);
   if (engine.code !== 0) {
     return 'no container engine answers';
@@ -70,6 +73,9 @@ export async function unavailable(images: readonly string[]): Promise<string | u
   for (const image of images) {
     if ((await tryDocker(['image', 'inspect', image])).code === 0) {
       continue;
+    }
+    if (!pulls) {
+      return `the image ${image} is not there`;
     }
     if ((await tryDocker(['pull', '--quiet', image], PULL_MS)).code !== 0) {
       return `the image ${image} cannot be had`;

@@ -6,7 +6,7 @@ import { contextFault } from '../cluster/context.ts';
 import { unavailable } from '../helpers/docker.ts';
 
 /** A container engine that has these images, or can pull them. */
-export const engine = unavailable;
+export const engine = (images: readonly string[]) => unavailable(images, { pulls: true });
 
 export async function programs(...names: readonly string[]): Promise<string | undefined> {
   const missing = names.find((name) => !isProgram(name));
