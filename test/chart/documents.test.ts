@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
+import ava from 'ava';
 import { startCluster } from '../helpers/cluster.ts';
 import { helm } from '../helpers/helm.ts';
 import { CHART, NAMESPACE, parseYaml } from '../helpers/manifests.ts';
+import { test } from '../helpers/test-with-helm.ts';
 import { documentedValues, withValues } from './readme.ts';
 
 const read = (name: string) => readFile(`${CHART}${name}`, 'utf8');
 
-test('the chart’s README has the values as they are: run `npm run chart:readme`', async (t) => {
+ava('the chart’s README has the values as they are: run `npm run chart:readme`', async (t) => {
   const readme = await read('README.md');
   t.is(readme, withValues(readme, await read('values.yaml')));
 });
 
-test('every value is described, itself or as part of one that is', async (t) => {
+ava('every value is described, itself or as part of one that is', async (t) => {
   const text = await read('values.yaml');
   const described = documentedValues(text).map(({ path }) => path);
   const leaves = (value: unknown, path: string): string[] => {
@@ -31,7 +32,7 @@ test('every value is described, itself or as part of one that is', async (t) => 
   }
 });
 
-test('the version of the chart’s service is the package’s', async (t) => {
+ava('the version of the chart’s service is the package’s', async (t) => {
   const { version } = JSON.parse(await readFile(`${CHART}../../package.json`, 'utf8')) as { version: string };
   t.like(parseYaml(await read('Chart.yaml')), { appVersion: version });
 });

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { version } from '../../src/version.ts';
 import { startCluster } from '../helpers/cluster.ts';
 import {
@@ -12,6 +11,7 @@ import {
   tryRender,
 } from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const DOOR = 'gh-gatehouse-door';
 

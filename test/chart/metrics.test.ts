@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import ava from 'ava';
 import { stringify } from 'yaml';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -9,6 +9,7 @@ import { parsePrometheusRule, parseScaledObject } from '../helpers/custom-resour
 import { execute } from '../helpers/execute.ts';
 import { CHART, find, parseYaml, render } from '../helpers/manifests.ts';
 import { groupings, seriesIn } from '../helpers/promql.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const MATCHERS = 'namespace="gatehouse-test",job="gh-gatehouse-metrics"';
 
@@ -73,7 +74,7 @@ async function unknownIn(expression: string): Promise<string[]> {
   ];
 }
 
-test('every series and label of the dashboard is on the metrics page', async (t) => {
+ava('every series and label of the dashboard is on the metrics page', async (t) => {
   const { panels } = await readDashboard();
   const targets = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
   t.true(targets.length > 20);
@@ -90,7 +91,7 @@ test('every series and label of the alerts is on the metrics page', async (t) =>
   }
 });
 
-test('every metric of the service’s own is on the dashboard', async (t) => {
+ava('every metric of the service’s own is on the dashboard', async (t) => {
   const { panels } = await readDashboard();
   const shown = panels
     .flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => seriesIn(expr)))
@@ -123,7 +124,7 @@ test('alerts and dashboard use only rejection reasons that exist', async (t) => 
   }
 });
 
-test('the dashboard has seven rows, no overlaps, and a description for each panel', async (t) => {
+ava('the dashboard has seven rows, no overlaps, and a description for each panel', async (t) => {
   const { uid, panels, templating } = await readDashboard();
   t.is(uid, 'gatehouse');
   t.deepEqual(

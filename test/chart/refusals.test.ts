@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { version } from '../../src/version.ts';
 import { CHART, find, parseYaml, podOf, render, tryRender } from '../helpers/manifests.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const KEY = 'a-signing-key-of-the-tests';
 const PEM = '-----BEGIN PRIVATE KEY-----\n';

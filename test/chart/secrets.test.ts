@@ -1,4 +1,3 @@
-import test from 'ava';
 import { startCluster } from '../helpers/cluster.ts';
 import {
   type Container,
@@ -11,6 +10,7 @@ import {
   secretData,
   tryRender,
 } from '../helpers/manifests.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const KEY = 'a-signing-key-of-the-tests';
 const OLD_KEY = 'the-key-before-of-the-tests';

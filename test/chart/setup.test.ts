@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import { kubernetesOutput } from '../../src/commands/setup/files.ts';
 import { type Container, find, parseManifests, podOf, render } from '../helpers/manifests.ts';
 import { makeFolder } from '../helpers/setup.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { apiTypes, faultsOf, SUPPORTED } from '../helpers/kubernetes-api.ts';
 import { find, type Manifest, parseManifests, parseYaml, podOf, render } from '../helpers/manifests.ts';
 import { restrictedFaults } from '../helpers/pod-security.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 interface Skaffold {
   readonly build: { readonly artifacts: readonly { readonly image: string }[] };

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { containersOf, find, type Manifest, OWN_STORES, podOf, render, secretData } from '../helpers/manifests.ts';
 import { type Labels, lets } from '../helpers/network-policy.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const DOOR = 'gh-gatehouse-door';
 const WORKER = 'gh-gatehouse-worker';

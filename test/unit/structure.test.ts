@@ -288,7 +288,7 @@ test('a command is loaded when it runs, and checking a policy loads no service',
 
 /** The titles of `test(…)`, `test.before(…)` and so on, where they are written out. */
 function titlesIn(text: string): readonly string[] {
-  const title = /\btest(?:\.\w+)*\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/g;
+  const title = /\b(?:test|ava)(?:\.\w+)*\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/g;
   return [...text.matchAll(title)].map(([, single, double, template]) => single ?? double ?? template ?? '');
 }
 
