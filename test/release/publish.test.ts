@@ -2,13 +2,14 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { chartMaterials, debianPackages, npmPackages } from '../../release/bill-of-materials.ts';
 import { packageChart } from '../../release/package.ts';
 import { describe, prepare } from '../../release/publish.ts';
 import { runIn } from '../../release/run.ts';
 import type { Source } from '../../release/source.ts';
 import { type Publication, type Step, stepsOf } from '../../release/steps.ts';
+import { test } from '../helpers/test-with-helm.ts';
 
 /** What needs no registry. The rest is `npm run test:release`. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,7 +41,7 @@ async function checkout(t: ExecutionContext, publisher: object) {
   return root;
 }
 
-test('a release stops first where publisher.json is incomplete, and names every field', async (t) => {
+ava('a release stops first where publisher.json is incomplete, and names every field', async (t) => {
   const { npm: _, signKey: __, artifactHub: ___, ...required } = PUBLISHER;
   const empty = Object.fromEntries(Object.keys(required).map((field) => [field, null]));
   const root = await checkout(t, { ...PUBLISHER, ...empty });
@@ -50,7 +51,7 @@ test('a release stops first where publisher.json is incomplete, and names every 
   }
 });
 
-test('a release is refused with uncommitted changes, and with an unpinned base', async (t) => {
+ava('a release is refused with uncommitted changes, and with an unpinned base', async (t) => {
   const root = await checkout(t, PUBLISHER);
   for (const nodeImage of ['', 'node:24-trixie-slim', 'node@sha256:0']) {
     await t.throwsAsync(prepare({ root, nodeImage }), { message: /must name the base image by digest/ }, nodeImage);
@@ -73,7 +74,7 @@ const publication: Publication = {
 
 const filesOf = (steps: readonly Step[]) => steps.flatMap(({ files = [] }) => files);
 
-test('a dry run says everything: inputs, artefacts, references, documents, signatures', (t) => {
+ava('a dry run says everything: inputs, artefacts, references, documents, signatures', (t) => {
   const publisher = { ...PUBLISHER, npm: '@team/gatehouse', artifactHub: '0b55ca8d-8ae2-4a1e-9d4b-5a0f1f6e1d10' };
   const text = stepsOf({ ...source, publisher }, publication)
     .map(describe)
@@ -112,7 +113,7 @@ test('a dry run says everything: inputs, artefacts, references, documents, signa
   }
 });
 
-test('a dry run names only the registries that publisher.json names', (t) => {
+ava('a dry run names only the registries that publisher.json names', (t) => {
   const publisher = { ...PUBLISHER, contact: 'https://code.example.test/contact' };
   const text = stepsOf({ ...source, publisher }, { ...publication, key: undefined })
     .map(describe)
@@ -122,7 +123,7 @@ test('a dry run names only the registries that publisher.json names', (t) => {
   t.regex(text, /dist\/SHA256SUMS\.bundle/);
 });
 
-test('no file of a release overwrites another one', (t) => {
+ava('no file of a release overwrites another one', (t) => {
   for (const npm of [null, '@team/gatehouse', '@npm/gatehouse']) {
     const files = filesOf(stepsOf({ ...source, publisher: { ...PUBLISHER, npm } }, publication));
     t.deepEqual([...new Set(files)], files);
@@ -141,7 +142,7 @@ test('a chart that is packaged again is the same, byte by byte', async (t) => {
   t.true(packages[0]?.equals(packages[1] ?? Buffer.alloc(0)));
 });
 
-test('the packages of the base are those that dpkg has installed', (t) => {
+ava('the packages of the base are those that dpkg has installed', (t) => {
   const status = `Package: libc6
 Status: install ok installed
 Architecture: amd64
@@ -158,7 +159,7 @@ Version: 1
   ]);
 });
 
-test('the npm packages are those that npm has installed, nested and scoped too', (t) => {
+ava('the npm packages are those that npm has installed, nested and scoped too', (t) => {
   const packages = {
     'node_modules/@koa/router': { version: '1.0.0', license: 'MIT', integrity: 'sha512-AAE=' },
     'node_modules/koa/node_modules/debug': { version: '2.0.0' },
@@ -176,7 +177,7 @@ test('the npm packages are those that npm has installed, nested and scoped too',
   ]);
 });
 
-test('the materials of a chart are the images that it installs', (t) => {
+ava('the materials of a chart are the images that it installs', (t) => {
   const manifests = 'spec:\n  - image: "postgres:17-alpine"\n    image: host:5000/a/gatehouse@sha256:12\n';
   t.deepEqual(
     chartMaterials(source, manifests).components.map(({ name, version }) => `${name} ${version}`),
