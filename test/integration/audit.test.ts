@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import ava from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { append, openChain } from '../../src/audit/ledger/chains.ts';
@@ -11,8 +11,9 @@ import { inTransaction } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
 import { addMonth, PASSED, partitions, TABLES } from '../helpers/audit.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { onOneDay } from '../helpers/days.ts';
 
-const test = ava.serial;
+const test = (title: string, body: (t: ExecutionContext) => Promise<void>) => ava.serial(title, onOneDay(body));
 
 const TIMEOUT_MS = 60_000;
 const ASKED = new Date('2026-01-02T03:04:05Z');
@@ -177,7 +178,7 @@ test('ten first verdicts of a month at once are all recorded', async (t) => {
 /** A function of this name in `public` comes before PostgreSQL's own. */
 const BEFORE_THE_MONTH_ENDS = (interval: string) => `
   CREATE OR REPLACE FUNCTION public.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$
-    SELECT date_trunc('month', pg_catalog.now() + interval '1 month', 'UTC') - interval '${interval}' $$;
+    SELECT date_trunc('month', date_trunc('month', pg_catalog.now(), 'UTC') + interval '32 days', 'UTC') - interval '${interval}' $$;
   SET search_path = public, pg_catalog`;
 
 test('a verdict recorded after the turn of a month never lacks its texts', async (t) => {

@@ -1,4 +1,4 @@
-import ava from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
@@ -9,13 +9,13 @@ import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
-import { addDays, days } from '../helpers/days.ts';
+import { addDays, days, isoToday, onOneDay } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import { until } from '../helpers/until.ts';
 
-const test = ava.serial;
+const test = (title: string, body: (t: ExecutionContext) => Promise<void>) => ava.serial(title, onOneDay(body));
 const log = makeLog('silent');
 
 const COPIES = 20;
@@ -149,10 +149,6 @@ test('migrating makes the partitions of a week ahead, and again makes none', asy
 /** Of `deliveries_2026_01_31`, the date: `2026-01-31`. */
 function dayOf(partition: string): string {
   return partition.slice(-'2026_01_31'.length).replaceAll('_', '-');
-}
-
-function isoToday(): string {
-  return new Date().toISOString().slice(0, '2026-01-31'.length);
 }
 
 /** A door, so many days before today, and how to count those that are left. Its `pool` is not the door's. */

@@ -7,7 +7,7 @@ import type { Inbox } from '../../src/inbox/inbox.ts';
 import { readBody } from '../../src/inbox/read-body.ts';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
-import { addDays } from '../helpers/days.ts';
+import { addDays, onOneDay } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
 import { payloads } from '../helpers/payloads.ts';
@@ -142,25 +142,28 @@ test('the commands report a damaged body, and go on with the next delivery', asy
   t.is(replay.stdout, '0: the review of acme/widgets#7 put back in the queue\n');
 });
 
-test('retention drops a frame with its deliveries, and not before', async (t) => {
-  await using door = await openInbox();
-  await addDays(door.pool, 30);
-  const apply = () =>
-    applyRetention({ pool: door.pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
-  const age = (days: number) =>
-    door.pool.query(
-      `UPDATE gatehouse.deliveries SET received_at = received_at - make_interval(days => ${days});
-       UPDATE gatehouse.frames SET received_at = received_at - make_interval(days => ${days})`,
-    );
-  const accepted = await acceptFrame(door.inbox, 4);
-  await age(30);
-  t.is(await apply(), 'finished');
-  for (const { hookId, deliveryId, body } of accepted) {
-    t.deepEqual(await readBody(door.pool, { hookId, deliveryId }), { outcome: 'read', body });
-  }
-  await addDays(door.pool, 32);
-  await age(2);
-  t.is(await apply(), 'finished');
-  t.is((await storedDeliveries(door.pool)).length, 0);
-  t.is((await frames(door.pool)).length, 0);
-});
+test(
+  'retention drops a frame with its deliveries, and not before',
+  onOneDay(async (t) => {
+    await using door = await openInbox();
+    await addDays(door.pool, 30);
+    const apply = () =>
+      applyRetention({ pool: door.pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
+    const age = (days: number) =>
+      door.pool.query(
+        `UPDATE gatehouse.deliveries SET received_at = received_at - make_interval(days => ${days});
+         UPDATE gatehouse.frames SET received_at = received_at - make_interval(days => ${days})`,
+      );
+    const accepted = await acceptFrame(door.inbox, 4);
+    await age(30);
+    t.is(await apply(), 'finished');
+    for (const { hookId, deliveryId, body } of accepted) {
+      t.deepEqual(await readBody(door.pool, { hookId, deliveryId }), { outcome: 'read', body });
+    }
+    await addDays(door.pool, 32);
+    await age(2);
+    t.is(await apply(), 'finished');
+    t.is((await storedDeliveries(door.pool)).length, 0);
+    t.is((await frames(door.pool)).length, 0);
+  }),
+);
