@@ -300,9 +300,20 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
     const second = await reviewed();
     t.not(second, first);
+    const setRechecked = (to: string) =>
+      scene.door.database.query(
+        `UPDATE gatehouse.reviews SET rechecked_at = ${to} WHERE repository = $1 AND pull_request = $2`,
+        [repository, number],
+      );
+    // So that the minute is not over, however long this test takes.
+    await setRechecked("rechecked_at + interval '1 hour'");
     await scene.comment(number, 'bob', '/gatehouse recheck');
     await scene.settled();
     t.is(await reviewed(), second, 'not twice in a minute');
+    await setRechecked("now() - interval '61 seconds'");
+    await scene.comment(number, 'bob', '/gatehouse recheck');
+    await scene.settled();
+    t.not(await reviewed(), second, 'again after a minute');
     t.is(scene.comments(number).length, 1);
   });
 }
