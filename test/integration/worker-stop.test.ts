@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ava from 'ava';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { inTime } from '../helpers/deadline.ts';
+import { startFakeRedis } from '../helpers/fake-redis.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 
 const test = ava.serial;
@@ -47,12 +48,25 @@ test('a Redis connection closed while connecting is not logged as an outage', as
   const log = makeLog('silent');
   const told: unknown[] = [];
   log.warn = (...words: unknown[]) => told.push(words);
-  for (const wait of [0, 1, 2]) {
-    const redis = makeRedis(await sharedRedisUrl(), log);
+  // At once, while it dials, when it is through, and at each of the four commands by which it introduces itself.
+  for (let moment = 0; moment <= 6; moment += 1) {
+    let passed = 0;
+    const pass = () => {
+      if (passed === moment) {
+        closeRedis(redis);
+      }
+      passed += 1;
+      return undefined;
+    };
+    const server = await startFakeRedis(pass);
+    t.teardown(() => server.close());
+    const redis = makeRedis(server.url, log);
     const ended = once(redis, 'end');
-    await sleep(wait);
-    closeRedis(redis);
-    await ended;
+    redis.once('connect', pass);
+    pass();
+    // After the tick in which the client dials, and before the event loop tells it of an answer.
+    process.nextTick(pass);
+    await inTime(`the client that was closed at moment ${moment} has ended`, ended);
   }
   t.deepEqual(told, []);
 });
