@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
@@ -10,7 +9,7 @@ import { docker, unavailable } from '../helpers/docker.ts';
 import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../helpers/manifests.ts';
 import { makePlayground, type Origin, type Playground, type Running } from '../helpers/pod-in-docker.ts';
 import { seriesIn } from '../helpers/promql.ts';
-import { startForge } from '../helpers/steady-forge.ts';
+import { type SteadyForge, startForge } from '../helpers/steady-forge.ts';
 import { until } from '../helpers/until.ts';
 import { FORGE_PORT, type ForgePlan, type ForgeReport } from '../simulated-forge/simulated-forge-process.ts';
 
@@ -27,8 +26,6 @@ const REVISION = '0123456789abcdef';
 const NEW_KEY = 'the-new-key-of-this-forge';
 /** With an empty cache, the dependencies are downloaded. */
 const TIMEOUT_MS = 300_000;
-/** Long enough for some hundred deliveries between two steps. */
-const WHILE_MS = 500;
 
 const POSTGRES: Origin = { kind: 'StatefulSet', name: 'gh-gatehouse-postgresql', container: 'postgresql' };
 const REDIS: Origin = { kind: 'Deployment', name: 'gh-gatehouse-redis', container: 'redis' };
@@ -171,21 +168,21 @@ onStage('the command line answers in a container that may do nothing', async (t)
 });
 
 onStage('a rendered release comes up: stores, migrations, door, each as its manifest says', async (t, there) => {
-  const { start, finish, release } = there;
+  const { start, release } = there;
   // The init container is first, and waits for a database that is not there yet.
-  const migrated = finish(release, MIGRATE);
-  await sleep(WHILE_MS);
+  const migrating = await start(release, MIGRATE);
+  await until(async () => (await migrating.output()).includes('waiting for the database'));
   there.database = await start(release, POSTGRES);
-  const { code, output } = await migrated;
+  const { code, output } = await migrating.ended();
   t.is(code, 0, output);
-  t.regex(output, /waiting for the database/);
   // The command of helm test waits, too: for the Service to lead to the new pod, and for the pod to have found Redis.
-  const tested = finish(release, HELM_TEST);
-  await sleep(WHILE_MS);
+  const testing = await start(release, HELM_TEST);
+  const hasSaid = (words: RegExp) => until(async () => words.test(await testing.output()));
+  await hasSaid(/No answer: /);
   there.door = await startDoor(there, release);
-  await sleep(WHILE_MS);
+  await hasSaid(/^503 .*"redis"/m);
   await start(release, REDIS);
-  const { code: testCode, output: testOutput } = await tested;
+  const { code: testCode, output: testOutput } = await testing.ended();
   t.is(testCode, 0, testOutput);
   t.regex(testOutput, /No answer: .*\{"received":true\}.*^503 .*"redis".*^200 /ms);
   const health = await fetch(`http://${await there.door.address(8080)}/health`);
@@ -286,14 +283,14 @@ onStage('changing the signing key loses no delivery, and every old pod ends with
   const before = await stored(there);
   const forge = startForge(await webhookOf(first), oldKey);
   try {
-    await sleep(WHILE_MS);
+    await answered(forge);
     // Both keys at the door, the old one at the forge. An old pod goes once a new one is ready.
     const second = await startDoor(there, await withKeys(there, { value: NEW_KEY, previous: oldKey }));
     forge.sendTo(await webhookOf(second));
     t.is(await first.stop(), 0);
-    await sleep(WHILE_MS);
+    await answered(forge);
     forge.signWith(NEW_KEY);
-    await sleep(WHILE_MS);
+    await answered(forge);
     const matches = await metricsOf(second);
     t.regex(matches, /^gatehouse_secret_matches_total\{secret="previous"\} [1-9]/m);
     t.regex(matches, /^gatehouse_secret_matches_total\{secret="current"\} [1-9]/m);
@@ -301,7 +298,7 @@ onStage('changing the signing key loses no delivery, and every old pod ends with
     const third = await startDoor(there, await withKeys(there, { value: NEW_KEY }));
     forge.sendTo(await webhookOf(third));
     t.is(await second.stop(), 0);
-    await sleep(WHILE_MS);
+    await answered(forge);
     there.door = third;
   } finally {
     await forge.stop();
@@ -312,22 +309,29 @@ onStage('changing the signing key loses no delivery, and every old pod ends with
   t.log(`${forge.sent()} deliveries sent and stored`);
 });
 
-onStage(
-  'a door that is stopped in the middle of deliveries answers each of them, and ends with 0',
-  async (t, there) => {
-    const before = await stored(there);
-    const door = doorOf(there);
-    const forge = startForge(await webhookOf(door), NEW_KEY);
-    await sleep(WHILE_MS);
-    const ended = door.stop();
-    // It serves on for DRAIN_SECONDS, which is 1.
-    await sleep(WHILE_MS);
-    await forge.stop();
-    t.is(await ended, 0);
-    t.deepEqual(forge.answers(), { 200: forge.sent() });
-    t.is(await stored(there), before + forge.sent());
-  },
-);
+onStage('a door that drains in the middle of deliveries answers each of them', async (t, there) => {
+  const before = await stored(there);
+  // A drain that outlasts the test, on any machine.
+  const config = { ...VALUES.config, drainSeconds: 3_000 };
+  const door = await startDoor(
+    there,
+    await upgraded(there, { webhookSecret: { value: NEW_KEY }, config, termination: { gracePeriodSeconds: 3_600 } }),
+  );
+  const forge = startForge(await webhookOf(door), NEW_KEY);
+  await answered(forge);
+  await docker(['kill', '--signal', 'TERM', door.id]);
+  await until(async () => (await fetch(`http://${await door.address(8080)}/health/ready`)).status === 503);
+  await answered(forge);
+  await forge.stop();
+  t.deepEqual(forge.answers(), { 200: forge.sent() });
+  t.is(await stored(there), before + forge.sent());
+});
+
+/** Waits for so many more answers that each of the forge's senders has had some. */
+async function answered(forge: SteadyForge): Promise<void> {
+  const before = forge.sent();
+  await until(() => forge.sent() >= before + 100);
+}
 
 const withKeys = (there: Stage, webhookSecret: unknown) => upgraded(there, { webhookSecret });
 

@@ -28,6 +28,8 @@ export interface Running {
   exec(command: readonly string[]): Promise<string>;
   /** What it has written to standard output so far. */
   output(): Promise<string>;
+  /** Waits for its own end. */
+  ended(): Promise<Finished>;
   /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet does. Resolves with the exit code. */
   stop(): Promise<number>;
 }
@@ -71,6 +73,11 @@ export async function makePlayground(name: string): Promise<Playground> {
       },
       exec: (command) => docker(['exec', id, ...command]),
       output: () => docker(['logs', id]),
+      async ended() {
+        const code = Number(await docker(['wait', id], FINISH_MS));
+        const { stdout, stderr } = await tryDocker(['logs', id]);
+        return { code, output: `${stdout}${stderr}` };
+      },
       async stop() {
         await docker(['stop', '-t', String(graceSeconds), id], (graceSeconds + 30) * 1000);
         return Number(await docker(['inspect', '--format', '{{.State.ExitCode}}', id]));
@@ -87,9 +94,8 @@ export async function makePlayground(name: string): Promise<Playground> {
       return run(await createWith(['--network-alias', alias, ...args]), DEFAULT_GRACE_SECONDS);
     },
     async finish(manifests, origin) {
-      const id = await create(manifests, origin);
-      const { code, stdout, stderr } = await tryDocker(['start', '--attach', id], FINISH_MS);
-      return { code, output: `${stdout}${stderr}` };
+      const running = await run(await create(manifests, origin), DEFAULT_GRACE_SECONDS);
+      return running.ended();
     },
     async close() {
       if (containers.length > 0) {
