@@ -163,7 +163,7 @@ function isBadOutage({ seconds, requests, falseGreen, recentFirst }: Outage): bo
 function describeOutage({ seconds, requests, writes, falseGreen, recentFirst, wrong, size }: Outage): string {
   const missed = `${size.deliveries} deliveries missed about ${size.pullRequests} pull requests in ${size.repositories} repositories`;
   const end = seconds === undefined ? `not right in time: ${wrong.join('; ')}` : `right after ${seconds.toFixed(1)} s`;
-  return `${missed}: ${end}, ${requests} requests, ${writes} of them writes, ${falseGreen} false green, ${Math.round(recentFirst * 100)} % of the first statuses where changes were the latest`;
+  return `${missed}: ${end}, ${requests} requests, ${writes} of them writes, ${falseGreen} false green, ${Math.round(recentFirst * 100)} % of the pairs of repositories in the order of the latest changes`;
 }
 
 function sentence({ acknowledged, lost, duplicates, withoutVerdict, fault }: Row): string {

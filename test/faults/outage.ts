@@ -30,7 +30,7 @@ export interface Outage {
   readonly writes: number;
   /** Pull requests that were given a success that they had not earned. */
   readonly falseGreen: number;
-  /** Of the first quarter of the statuses, the share that is of the half of the repositories changed last. */
+  /** Of all pairs of repositories, the share in which the one that was changed later had its first status first. */
   readonly recentFirst: number;
   readonly wrong: readonly string[];
 }
@@ -139,7 +139,7 @@ export async function playOutage(size: OutageSize): Promise<Outage> {
           .slice(posted.get(keyOf(one)))
           .some(({ state }) => state === 'success'),
     ).length,
-    recentFirst: shareOfRecent(forge, all),
+    recentFirst: shareInOrder(forge, all),
     wrong: wrong.map((one) => `${keyOf(one)} is ${stateOf(forge, one)} instead of ${one.after}`),
   };
   forge.contentLimit.perMinute = Number.POSITIVE_INFINITY;
@@ -197,16 +197,14 @@ function pushPolicies(forge: SimulatedForge, all: readonly Expected[]): readonly
   });
 }
 
-/** `all`: in the order of their changes. */
-function shareOfRecent(forge: SimulatedForge, all: readonly Expected[]): number {
-  const repositories = [...new Set(all.toReversed().map(({ repository }) => repository))];
-  const recent = new Set(repositories.slice(0, repositories.length / 2));
-  const set = forge.seen.flatMap(({ method, path }) => {
-    const name = /\/repos\/([^/]+\/[^/]+)\/statuses\//.exec(path)?.[1];
-    return method === 'POST' && name !== undefined ? [name] : [];
-  });
-  const first = set.slice(0, Math.ceil(set.length / 4));
-  return first.filter((name) => recent.has(name)).length / first.length;
+/** `all`: in the order of their changes. Repositories take turns, so the first status of each says when its turn came. */
+function shareInOrder(forge: SimulatedForge, all: readonly Expected[]): number {
+  const recentFirst = [...new Set(all.toReversed().map(({ repository }) => repository))];
+  const posts = forge.seen.filter(({ method, path }) => method === 'POST' && path.includes('/statuses/'));
+  const places = recentFirst.map((name) => posts.findIndex(({ path }) => path.startsWith(`/repos/${name}/`)));
+  const turns = places.filter((place) => place !== -1);
+  const pairs = turns.flatMap((turn, index) => turns.slice(index + 1).map((other) => turn < other));
+  return pairs.filter(Boolean).length / pairs.length;
 }
 
 type Ref = Pick<Expected, 'repository' | 'number'>;
