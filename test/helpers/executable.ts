@@ -4,7 +4,7 @@ import { execute } from './execute.ts';
 /**
  * Writes a program that can be started at once.
  *
- * A child process that another test file starts meanwhile holds a copy of every open file until its exec. Were the
+ * A child process that is started meanwhile holds a copy of every open file until its exec. Were the
  * program open for writing here, starting it could fail with ETXTBSY; so a process with one thread writes the file.
  */
 export async function writeExecutable(path: string, content: string | Uint8Array): Promise<void> {

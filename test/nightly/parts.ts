@@ -71,7 +71,11 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
     {
       name: 'faults',
       limitMinutes: 60,
-      commands: [script('test:faults', drawn), nightlyTests('test/integration/bench-kill.nightly.ts')],
+      commands: [
+        script('test:faults', drawn),
+        nightlyTests('test/integration/bench-kill.nightly.ts'),
+        nightlyTests('test/integration/late-stores.nightly.ts'),
+      ],
     },
     { name: 'abuse', limitMinutes: 30, commands: [script('test:abuse')] },
     {
