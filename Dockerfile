@@ -23,7 +23,7 @@ FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS files
 COPY --from=node / /image
 RUN rm -rf /image/usr/local/lib/node_modules /image/opt/yarn* \
       /image/usr/local/bin/npm /image/usr/local/bin/npx /image/usr/local/bin/corepack /image/usr/local/bin/yarn* \
-    && printf '#!/bin/sh\nexec node /app/src/main.ts "$@"\n' >/image/usr/local/bin/gatehouse \
+    && printf '#!/bin/sh\nexec node /app/src/main.js "$@"\n' >/image/usr/local/bin/gatehouse \
     && chmod 755 /image/usr/local/bin/gatehouse
 WORKDIR /image/app
 COPY --from=dependencies /app/node_modules node_modules
@@ -46,13 +46,13 @@ ENV GATEHOUSE_REVISION="${REVISION}"
 # A numeric user, so that kubelet can check runAsNonRoot.
 USER 65532:65532
 EXPOSE 8080 9090
-ENTRYPOINT ["node", "/app/src/main.ts"]
+ENTRYPOINT ["node", "/app/src/main.js"]
 CMD ["serve"]
 
 # For `skaffold dev`: src/ is writable, and the door restarts when a file changes.
 FROM service AS dev
 USER 0
-RUN printf '#!/bin/sh\n[ "$1" = serve ] && watch=--watch\nexec node $watch /app/src/main.ts "$@"\n' >/usr/local/bin/gatehouse-dev \
+RUN printf '#!/bin/sh\n[ "$1" = serve ] && watch=--watch\nexec node $watch /app/src/main.js "$@"\n' >/usr/local/bin/gatehouse-dev \
     && chmod 755 /usr/local/bin/gatehouse-dev \
     && chown -R 65532:65532 src
 USER 65532:65532

@@ -82,7 +82,7 @@ export function forkServer(file: string, port: number, env: Readonly<Record<stri
 
 /** Its log goes where it costs it least to write; the others have none. */
 function spawnGatehouse(port: number, env: Readonly<Record<string, string>>): ChildProcess {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
   return spawn(process.execPath, [main, 'serve'], {
     env: environment(port, env),
     stdio: ['ignore', 'ignore', 'inherit'],

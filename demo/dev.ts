@@ -38,7 +38,7 @@ try {
     process.stderr.write(`WEBHOOK_SECRET is '${DEVELOPMENT_SECRET}'\n`);
   }
   process.stderr.write(`psql ${stores.database.url}\n\n`);
-  const command = ['src/main.ts', 'serve', ...(reviews ? ['--with-worker'] : [])];
+  const command = ['src/main.js', 'serve', ...(reviews ? ['--with-worker'] : [])];
   const watched = spawn(process.execPath, ['--watch-path=src', '--watch-preserve-output', ...command], {
     cwd: root,
     env: { ...process.env, ...env },

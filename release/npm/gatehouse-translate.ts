@@ -2,7 +2,7 @@
 /** The program `gatehouse-translate` of the npm package. */
 import { onThisNode } from './on-this-node.ts';
 
-await onThisNode('gatehouse-translate', async () => {
+await onThisNode(async () => {
   const { runAlone } = await import('../../src/commands/program.ts');
   const { translate } = await import('../../translate/translate.ts');
   await runAlone(translate, process.argv.slice(2), '.');

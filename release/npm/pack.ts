@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { OLDEST_NODE } from '../../src/oldest-node.cjs';
 import type { Packaging } from '../package.ts';
 import { readNpmName } from '../publisher.ts';
 import { readVersion } from '../versions.ts';
-import { OLDEST_NODE } from './oldest-node.ts';
 
 const run = promisify(execFile);
 

@@ -110,7 +110,7 @@ onStage('the image runs node by itself, as a user by number, and says what it is
   t.like(image?.Config, {
     User: '65532:65532',
     WorkingDir: '/app',
-    Entrypoint: ['node', '/app/src/main.ts'],
+    Entrypoint: ['node', '/app/src/main.js'],
     Cmd: ['serve'],
     Labels: {
       'org.opencontainers.image.title': 'Gatehouse',

@@ -74,7 +74,7 @@ export const LOAD_CASES: readonly Case[] = [
         await at.kubectl(['delete', 'pod', victim?.name ?? '', '--force', '--grace-period=0']);
         await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
         await at.doorsBecome(true);
-        const kill = `for p in /proc/[0-9]*; do grep -aq main.ts "$p/cmdline" && kill -9 "\${p#/proc/}"; done; true`;
+        const kill = `for p in /proc/[0-9]*; do grep -aq main.js "$p/cmdline" && kill -9 "\${p#/proc/}"; done; true`;
         await at.tryKubectl(['exec', 'deployment/gatehouse-door', '-c', 'door', '--', 'sh', '-c', kill]);
         await at.doorsBecome(true);
         await at.restartDoors();

@@ -45,7 +45,7 @@ while [ $# -gt 0 ]; do
     *) echo "unexpected: $1" >&2; exit 125 ;;
   esac
 done
-cd "$folder" && exec node "${ROOT}/src/main.ts" "$@"
+cd "$folder" && exec node "${ROOT}/src/main.js" "$@"
 `;
 
 /** The first block of code under a heading. */
@@ -223,8 +223,8 @@ test('the npm package says so where Node is too old', async (t) => {
   const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.5.1' } });";
   await folder.write('older.mjs', older);
   const { code, stderr } = await folder.run('npx gatehouse check', { NODE_OPTIONS: '--import ./older.mjs' });
-  t.is(code, 78);
-  t.regex(stderr, /gatehouse needs Node [\d.]+ or newer, and this is 22\.5\.1/);
+  t.is(code, 1);
+  t.is(stderr, 'Gatehouse needs Node 24.6 or newer, this is 22.5.1\n');
 });
 
 test('nothing tells a reader to run the npm registry’s own package of that name', async (t) => {
@@ -286,7 +286,7 @@ test('the hooks of pre-commit run for changes of the policy and its cases only',
     t.deepEqual(runs(path), ['gatehouse-check', 'gatehouse-test'], path);
   }
   t.deepEqual(runs(CASES_PATH), ['gatehouse-test']);
-  for (const path of ['src/main.ts', 'docs/.gatehouse.yml', '.gatehouse.yml.bak', 'gatehouse.yml']) {
+  for (const path of ['src/main.js', 'docs/.gatehouse.yml', '.gatehouse.yml.bak', 'gatehouse.yml']) {
     t.deepEqual(runs(path), [], path);
   }
 });

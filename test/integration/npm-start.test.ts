@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ava from 'ava';
+import packageJson from '../../package.json' with { type: 'json' };
+import { OLDEST_NODE } from '../../src/oldest-node.cjs';
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
 import { until } from '../helpers/until.ts';
@@ -13,6 +15,7 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const { scripts } = packageJson;
 
 /** Shells that npm may be set to use (`script-shell`), as far as this machine has them. Only some replace themselves by a last command. */
 const SHELLS = ['sh', 'dash', 'bash', 'busybox', 'ksh', 'mksh', 'yash', 'zsh'];
@@ -108,14 +111,47 @@ test('npm start ends the service on SIGTERM, whatever shell npm uses', async (t)
   t.true(tried.length > 0);
 });
 
-test('every npm script that is one program hands its process over to it', async (t) => {
-  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-    scripts: Readonly<Record<string, string>>;
-  };
+test('every npm script that is one program hands its process over to it', (t) => {
   const handedOver = Object.values(scripts).filter((script) => script.startsWith('exec node '));
   t.true(handedOver.length > 10);
   t.deepEqual(
     Object.entries(scripts).filter(([, script]) => script.startsWith('node ') && !script.includes('&&')),
     [],
   );
+});
+
+test('no npm script starts a .ts before an older Node is refused', (t) => {
+  const started = Object.values(scripts).flatMap((script) => script.match(/\bnode [^&]*?\.[jt]s\b/g) ?? []);
+  t.true(started.length > 25);
+  for (const command of started) {
+    t.regex(command, /^node (?:-r \.\/src\/oldest-node\.cjs [\w/-]+\.ts|(?:--env-file\S+ )*src\/main\.js)$/);
+  }
+});
+
+/** Those on the path that are older than Gatehouse needs, by version: npm puts one that is new enough before them. */
+function olderNodes(): ReadonlyMap<string, string> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const found = folders.flatMap((folder): readonly (readonly [string, string])[] => {
+    const { stdout } = spawnSync(join(folder, 'node'), ['-p', 'process.versions.node'], { encoding: 'utf8' });
+    const version = stdout?.trim() ?? '';
+    const isOlder = version !== '' && OLDEST_NODE.localeCompare(version, 'en', { numeric: true }) > 0;
+    return isOlder ? [[version, folder]] : [];
+  });
+  return new Map(found);
+}
+
+test('an older Node says which one Gatehouse needs, and never a stack', (t) => {
+  const older = olderNodes();
+  if (older.size === 0) {
+    t.log(`left out: no Node older than ${OLDEST_NODE} is on the path`);
+  }
+  for (const [version, folder] of older) {
+    const env = { ...process.env, PATH: [folder, process.env['PATH']].join(delimiter) };
+    for (const script of ['start', 'gatehouse', 'demo', 'test'] as const) {
+      const { status, stderr } = spawnSync('sh', ['-c', scripts[script]], { cwd: ROOT, env, encoding: 'utf8' });
+      t.is(stderr, `Gatehouse needs Node ${OLDEST_NODE} or newer, this is ${version}\n`, script);
+      t.is(status, 1);
+    }
+  }
+  t.pass();
 });

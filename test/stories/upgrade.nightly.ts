@@ -41,7 +41,7 @@ async function makeNextVersion(t: ExecutionContext, migration: string): Promise<
   t.not(raised, text);
   await writeFile(schema, raised);
   t.true((await readdir(join(folder, 'src/db/migrations'))).includes(`${NEXT}.sql`));
-  return join(folder, 'src/main.ts');
+  return join(folder, 'src/main.js');
 }
 
 /** `main`: of which version. */

@@ -18,7 +18,7 @@ const files = sourcesIn(SRC);
 const translate = sourcesIn(join(SRC, '../translate')).map((file) => join('../translate', file));
 
 function sourcesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|c?js)$/.test(file));
 }
 
 function source(file: string): string {
@@ -30,7 +30,7 @@ function source(file: string): string {
  * room may use stands at the bottom.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  ['main.ts'],
+  ['main.js'],
   ['commands'],
   ['composition'],
   ['http', 'jobs'],
@@ -43,6 +43,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['facts'],
   ['forges/port'],
   ['common'],
+  ['oldest-node.cjs'],
 ];
 
 /** A folder that has a level of its own, else the folder or file at the top of src. */
@@ -219,7 +220,7 @@ function functionsIn(text: string) {
 test('only the configuration reads the environment', (t) => {
   const readers = files.filter((file) => /process\.env\b/.test(source(file)));
   // main hands it to the configuration; version reads what the image's build recorded.
-  t.deepEqual(readers.sort(), ['main.ts', 'version.ts']);
+  t.deepEqual(readers.sort(), ['main.js', 'version.ts']);
 });
 
 /** All that is loaded together with a file: what it imports as a value, and so on. Packages by their names. */

@@ -49,7 +49,7 @@ function nextCommand({ options, initial }: SetupContext, folder: string): string
     return isTrial ? 'npm run dev' : 'npm run up';
   }
   const node = `node --env-file=${quoted(join(folder, '.env'))}`;
-  return isTrial ? `${node} demo/dev.ts` : `${node} src/main.ts migrate && ${node} src/main.ts serve --with-worker`;
+  return isTrial ? `${node} demo/dev.ts` : `${node} src/main.js migrate && ${node} src/main.js serve --with-worker`;
 }
 
 function quoted(path: string): string {

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Plain JavaScript: an older Node refuses a .ts file with a stack, and would never come to the line that names a newer one.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import './oldest-node.cjs';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const { keepCompiled } = await import('./common/compile-cache.ts');
+// The image's own user cannot write there: its processes have no cache.
+keepCompiled(join(ROOT, 'node_modules/.cache/compiled'), process.env);
+const { callersFolder } = await import('./commands/callers-folder.ts');
+const { COMMANDS } = await import('./commands/table.ts');
+const { runProgram } = await import('./commands/program.ts');
+await runProgram(COMMANDS, process.argv.slice(2), callersFolder(ROOT, process.cwd(), process.env));
