@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript: an older Node refuses a .ts file with a stack, and would never come to the line that names a newer one.
+// Plain JavaScript: an older Node refuses a .ts file with a stack, and would never say which Node it takes.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './oldest-node.cjs';

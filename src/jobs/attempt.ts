@@ -21,6 +21,14 @@ export interface Work {
   readonly giveUp?: (error: unknown) => Promise<void>;
 }
 
+/**
+ * What a job is about was not found, and is looked for again: a webhook can be faster than the forge's replicas, and a
+ * proxy answers 404 while the forge restarts. No failure: it may be gone.
+ */
+export class NotFoundYetError extends Error {
+  override readonly name = 'NotFoundYetError';
+}
+
 /** How long a job waits while the forge does not accept the credentials. */
 const REFUSED_PAUSE_MS = 60_000;
 /** So that replicas do not all return to the forge at the same moment. */
@@ -79,10 +87,7 @@ export async function attempt(
       await giveUp(error);
       return;
     }
-    log.warn(
-      { err: error, queue: name, ...data, attempt: retryCount + 1 },
-      needsForge ? 'a review failed' : 'a periodic job failed',
-    );
+    logFailure(log, job, error, needsForge ? 'a review failed' : 'a periodic job failed');
     if (await waitsForRetry(pool, name, key, id)) {
       return;
     }
@@ -93,6 +98,15 @@ export async function attempt(
   }
   if (job.hasDeadLetters) {
     await forgetDeadLetters(pool, name, key);
+  }
+}
+
+function logFailure(log: Log, { name, data, retryCount }: TakenJob<object>, error: unknown, message: string): void {
+  const about = { queue: name, ...data, attempt: retryCount + 1 };
+  if (error instanceof NotFoundYetError) {
+    log.debug(about, error.message);
+  } else {
+    log.warn({ err: error, ...about }, message);
   }
 }
 

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { makeLog } from '../../src/log.ts';
+import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 
 const gatehouse = shareStories(test);
 
@@ -54,18 +55,26 @@ for (const name of FORGES) {
     t.is((await rows(scene)).length, 1);
   });
 
-  test(`${name}: a pull request that is gone is forgotten, and makes no dead letter`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+  test(`${name}: a pull request that is gone is never a failed review or a dead letter`, async (t) => {
+    const lines: { readonly level: string; readonly msg: string }[] = [];
+    const log = makeLog('info', { write: (line: string) => lines.push(JSON.parse(line)) });
+    await using scene = await tellStory(name, { '.gatehouse.yml': POLICY }, {}, { door: true, worker: true }, { log });
     const number = await scene.open(TWO_FILES);
     await scene.settled();
     isNotFound(scene, number, {});
     scene.forge.forgetRequests();
+    lines.length = 0;
     await scene.tell({ kind: 'pull-request', number, action: 'edited' });
     await scene.settled();
     t.deepEqual(await rows(scene), []);
     t.deepEqual(await deadLetters(scene), []);
     const asked = scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}`);
     t.is(asked.length, 6, 'once in each attempt');
+    const said = lines.filter(({ level, msg }) => level !== 'info' || msg.startsWith('nothing to review'));
+    t.deepEqual(
+      said.map(({ msg }) => msg),
+      ['nothing to review: the pull request does not exist, or may not be seen by Gatehouse’s account'],
+    );
   });
 }
 

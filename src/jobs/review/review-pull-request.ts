@@ -10,6 +10,7 @@ import { commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
 import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
+import { NotFoundYetError } from '../attempt.ts';
 import { LostClaimError } from '../tables/claim.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markReported, recordAsked, saveVerdict } from '../tables/reviews.ts';
@@ -98,8 +99,7 @@ async function reviewOnce(
 ): Promise<Reviewed> {
   const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
   if (read === undefined && !isLastAttempt) {
-    // A webhook can be faster than the forge's replicas, and a proxy answers 404 while the forge restarts.
-    throw new ForgeError('unavailable', `${ref.repository}#${ref.number} was not found`, { status: 404 });
+    throw new NotFoundYetError('the pull request was not found, and is looked for again');
   }
   if (read?.pullRequest.state !== 'open') {
     return { outcome: await endReview(deps, review, ref, read?.pullRequest) };
@@ -151,7 +151,8 @@ async function endReview(
   pullRequest: PullRequest | undefined,
 ): Promise<Outcome> {
   await review.leave(pullRequest);
-  log.info({ ...ref }, 'nothing to review: the pull request is closed or gone');
+  const why = pullRequest === undefined ? 'does not exist, or may not be seen by Gatehouse’s account' : 'is closed';
+  log.info({ ...ref }, `nothing to review: the pull request ${why}`);
   return 'over';
 }
 
