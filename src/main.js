@@ -7,7 +7,7 @@ import './oldest-node.cjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const { keepCompiled } = await import('./common/compile-cache.ts');
-// The image's own user cannot write there: its processes have no cache.
+// Before anything else is imported. The image's own user cannot write there: its processes have no cache.
 keepCompiled(join(ROOT, 'node_modules/.cache/compiled'), process.env);
 const { callersFolder } = await import('./commands/callers-folder.ts');
 const { COMMANDS } = await import('./commands/table.ts');

@@ -1,6 +1,7 @@
 /**
  * Settles as `work` does, or with what `onTimeout` returns after so many milliseconds. The work itself goes on: give it
- * an AbortSignal where it can be stopped. What has arrived by then counts, though this process was too busy to read it.
+ * an AbortSignal where it can be stopped. An answer that has arrived by then counts, even if this process was too busy
+ * to read it.
  */
 export async function withTimeout<T>(
   timeoutMs: number,

@@ -73,7 +73,7 @@ for (const name of FORGES) {
     const said = lines.filter(({ level, msg }) => level !== 'info' || msg.startsWith('nothing to review'));
     t.deepEqual(
       said.map(({ msg }) => msg),
-      ['nothing to review: the pull request does not exist, or may not be seen by Gatehouse’s account'],
+      ['nothing to review: the pull request does not exist, or Gatehouse’s account cannot see it'],
     );
   });
 }

@@ -99,7 +99,7 @@ async function reviewOnce(
 ): Promise<Reviewed> {
   const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
   if (read === undefined && !isLastAttempt) {
-    throw new NotFoundYetError('the pull request was not found, and is looked for again');
+    throw new NotFoundYetError('the pull request was not found; looking again later');
   }
   if (read?.pullRequest.state !== 'open') {
     return { outcome: await endReview(deps, review, ref, read?.pullRequest) };
@@ -151,7 +151,7 @@ async function endReview(
   pullRequest: PullRequest | undefined,
 ): Promise<Outcome> {
   await review.leave(pullRequest);
-  const why = pullRequest === undefined ? 'does not exist, or may not be seen by Gatehouse’s account' : 'is closed';
+  const why = pullRequest === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
   log.info({ ...ref }, `nothing to review: the pull request ${why}`);
   return 'over';
 }
