@@ -1,25 +1,21 @@
 /**
- * `npm run picture`: renews the README's pictures from the page of the demo, in light and dark, and that of the ledger's page. It needs Chromium: the one that
- * CHROMIUM names, or one on PATH. Fonts are those of this machine.
+ * `npm run picture`: renews the README's pictures from the page of the demo, in light and dark. It needs Chromium:
+ * the one that CHROMIUM names, or one on PATH. Fonts are those of this machine.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium, type Locator } from 'playwright-core';
-import { exampleLedgerPage } from './ledger-page.ts';
 
 const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const DEMO = fileURLToPath(new URL('demo.ts', import.meta.url));
 const PAGE = fileURLToPath(new URL('../.demo/pull-request.html', import.meta.url));
-const LEDGER_PAGE = fileURLToPath(new URL('../.demo/ledger.html', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 /** CSS pixels. About as wide as a README is shown, so that the text keeps its size. */
 const WIDTH = 800;
-/** Of the ledger's page: as wide as its table needs. */
-const LEDGER_WIDTH = 1_200;
 /** Pixels of the picture for each CSS pixel: legible on dense screens. */
 const SCALE = 1.4;
 /** So that a clone and a page with the README stay small. */
@@ -83,10 +79,6 @@ async function takePictures(executablePath: string): Promise<void> {
       await page.goto(pathToFileURL(PAGE).href);
       await takePicture(page.locator('.moment').first(), `pull-request-${colorScheme}.png`);
     }
-    await writeFile(LEDGER_PAGE, exampleLedgerPage());
-    const page = await browser.newPage({ viewport: { width: LEDGER_WIDTH, height: WIDTH } });
-    await page.goto(pathToFileURL(LEDGER_PAGE).href);
-    await takePicture(page.locator('body'), 'ledger.png');
   } finally {
     await browser.close();
   }

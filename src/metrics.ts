@@ -156,7 +156,7 @@ export function makeMetrics() {
     }),
     merges: new Counter({
       name: 'gatehouse_merges_total',
-      help: 'What came to watched branches, by outcome in the ledger: each pull request, commit without one, and force-push once',
+      help: 'Merged pull requests, and pushes to default branches that none brought, by outcome, each once',
       labelNames: ['outcome'],
       registers,
     }),

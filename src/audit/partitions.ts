@@ -5,7 +5,7 @@ import { commitStatement, inTransaction } from '../db/transaction.ts';
 
 /** The tables of the record. */
 export const RECORD: Partitioning = {
-  tables: ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes', 'ledger'],
+  tables: ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes', 'merges'],
   unit: 'month',
   ahead: 0,
   prepare: (partition) => `

@@ -57,19 +57,8 @@ export function verdictInserts(
   return [
     verdictInsert(parameters, record, record.rules && storedRules(record.rules, before, now), digest, askedAt, gate),
     ...(absent.length > 0 ? [textsInsert(parameters, absent, gate)] : []),
-    ...(record.state === 'none' ? [] : [branchInsert(parameters, record, gate)]),
     ...(changes.length > 0 ? [ruleChangesInsert(parameters, record, changes, gate)] : []),
   ];
-}
-
-/** The ledger has what comes to a branch that a policy judges pull requests into. */
-function branchInsert({ add }: Parameters, { repository, baseBranch }: VerdictRecord, gate: string): string {
-  const [name, branch] = [`${add(repository)}::text`, `${add(kept(baseBranch, MAX_BRANCH_CHARACTERS))}::text`];
-  return `watched AS (
-    INSERT INTO gatehouse.watched_branches (repository, branch)
-    SELECT lower(${name}), ${branch} FROM ${gate}
-     WHERE NOT EXISTS (SELECT FROM gatehouse.watched_branches WHERE repository = lower(${name}) AND branch = ${branch})
-    ON CONFLICT DO NOTHING)`;
 }
 
 /** What the record has already. */

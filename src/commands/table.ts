@@ -40,9 +40,9 @@ export const COMMANDS: Commands = {
     summary: 'Print the record of verdicts: of a pull request, or since a time',
     load: async () => (await import('./records/audit.ts')).audit,
   },
-  ledger: {
-    summary: 'Print what came to the watched branches: by which pull request, verdict and person',
-    load: async () => (await import('./records/ledger.ts')).ledger,
+  merges: {
+    summary: 'Print what was merged, by whom, and whether it had passed; and what was pushed directly',
+    load: async () => (await import('./records/merges.ts')).merges,
   },
   report: {
     summary: 'Print which rules fail most, are overridden most, and take longest to hold',

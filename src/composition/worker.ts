@@ -1,4 +1,4 @@
-import { OUTCOMES } from '../audit/ledger/entry.ts';
+import { OUTCOMES } from '../audit/merges.ts';
 import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
@@ -58,7 +58,6 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     resyncMinutes: worker.resyncMinutes,
     retentionDays: worker.retentionDays,
     auditDays: worker.auditDays,
-    ledgerSettleSeconds: worker.ledgerSettleSeconds,
     statusContext: config.statusContext,
     keepsRecord: worker.auditDays > 0,
     forge,

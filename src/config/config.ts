@@ -124,8 +124,6 @@ const worker = {
   MACHINE_ACCOUNTS: names.optional(),
   /** How long a review may take before it shows `pending`; 0: at once. */
   PENDING_AFTER_SECONDS: seconds.default(1),
-  /** How long a commit waits that no pull request is known for, before the ledger has it as a direct push. */
-  LEDGER_SETTLE_SECONDS: seconds.default(10),
   /** False: every status is `success`, whatever the verdict. */
   ENFORCE: flag.default(true),
 };
@@ -209,13 +207,6 @@ export function parseDatabaseConfig(
   readFile: ReadFile = readText,
 ): Parsed<Settings<typeof database>> {
   return parseEnvironment(database, env, readFile);
-}
-
-const ledger = { ...database, AUDIT_DAYS: worker.AUDIT_DAYS };
-
-/** What `gatehouse ledger` needs: retention may drop what is older. */
-export function parseLedgerConfig(env: Environment, readFile: ReadFile = readText): Parsed<Settings<typeof ledger>> {
-  return parseEnvironment(ledger, env, readFile);
 }
 
 /** The address of Redis alone. */

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from './sqlstate.ts';
 
 /** The newest migration that this code knows. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 1;
 
 /**
  * - `behind`: `gatehouse migrate` has not been run yet.
@@ -47,7 +47,7 @@ export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<
   }
 }
 
-/** `0001_deliveries` is 1. */
+/** `0001_tables` is 1. */
 function migrationNumber(name: string | null): number {
   return Number.parseInt(name ?? '0', 10);
 }

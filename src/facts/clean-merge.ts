@@ -7,14 +7,14 @@ import { NO_PEOPLE_SETTINGS } from './authors/people-settings.ts';
 const MAX_EXAMINED_MERGES = 10;
 
 /** Paths at which a merge is not what git makes of its parents without a person's help. */
-export interface MergeDifference {
+interface MergeDifference {
   /** The merge has not what the only side that changed it has. */
   readonly other: readonly string[];
   /** Both sides changed it, differently: git, or a person, made one of them. */
   readonly both: readonly string[];
 }
 
-export function compareMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): MergeDifference {
+function compareMerge(base: Tree, ours: Tree, theirs: Tree, result: Tree): MergeDifference {
   const [other, both]: [string[], string[]] = [[], []];
   for (const path of new Set([...base.keys(), ...ours.keys(), ...theirs.keys(), ...result.keys()])) {
     const [before, left, right] = [base.get(path), ours.get(path), theirs.get(path)];

@@ -57,8 +57,8 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
 const NO_COMMIT = /^0+$/;
 
 function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: string): PushedCommits | undefined {
-  const { before, after, sender } = payload;
-  const { id, default_branch: defaultBranch } = object(payload['repository']) ?? {};
+  const { before, after, sender, commits, total_commits: total, forced } = payload;
+  const { id, default_branch: defaultBranch, fork } = object(payload['repository']) ?? {};
   if (!isCommit(after) || !isCommit(before) || !Number.isSafeInteger(id)) {
     return undefined;
   }
@@ -67,7 +67,10 @@ function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: strin
     before: NO_COMMIT.test(before) ? undefined : before,
     after,
     by: login(object(sender)?.['login']),
-    isDefault: defaultBranch === pushed,
+    isDefault: defaultBranch === pushed && fork !== true,
+    // Gitea and Forgejo list a part of them.
+    count: typeof total === 'number' ? total : Array.isArray(commits) ? commits.length : 0,
+    isForced: forced === true,
   };
 }
 

@@ -13,8 +13,6 @@ export interface JobDeps extends ReviewDeps {
   readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
   readonly retentionDays: number;
-  readonly auditDays: number;
-  readonly ledgerSettleSeconds: number;
   readonly access: ForgeAccess;
   /** Puts jobs in, and wakes the workers. */
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -76,25 +74,29 @@ export const QUEUES: Queues<JobDeps> = {
       await reviewRepository({ ...deps, rules: deps.presentRules() }, data, { again: retryCount > 0 });
     },
   },
-  /** A push to any branch: what it may have changed is looked at by others, and it is noted for the ledger. */
+  /** A push to any branch. Jobs of many pushes to one become one that looks at the pull requests into it. */
   push: {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,
     needsForge: false,
-    async run(deps, { data, createdOn }) {
-      const { notePush } = await import('./ledger/note-push.ts');
-      await notePush(deps, data, createdOn);
+    async run({ keepsRecord, enqueue }, { data, createdOn }) {
+      const { repository, branch } = data;
+      const looks = keepsRecord && data.isDefault;
+      await enqueue([
+        { kind: 'review-repository', repository, branch },
+        ...(looks ? [{ kind: 'default-push' as const, ...data, at: createdOn.toISOString() }] : []),
+      ]);
     },
   },
-  /** What has come to the watched branches of a repository. */
-  ledger: {
-    key: ({ repository, branch = '' }) => `${repository}@${branch}`,
-    // Without dead letters: the next push or resync records what is missing.
+  /** A push to a default branch: whether a pull request brought it. */
+  'default-push': {
+    key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
+    // Without dead letters: nobody can do more about it.
     options: COMMON,
     needsForge: true,
-    async run(deps, { data }) {
-      const { recordBranches } = await import('./ledger/record-branches.ts');
-      await recordBranches(deps, data);
+    async run(deps, { data, retryCount }) {
+      const { recordDirectPush } = await import('./record-direct-push.ts');
+      await recordDirectPush(deps, data, retryCount);
     },
   },
   /** Pull requests with a head about which others have changed a fact. */

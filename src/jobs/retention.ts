@@ -1,13 +1,11 @@
 import type pg from 'pg';
 import { dropOldPartitions } from '../audit/drop-partitions.ts';
-import { readHeads } from '../audit/ledger/read-ledger.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { inTransaction } from '../db/transaction.ts';
 import { DAYS } from '../inbox/days.ts';
 import { dropOldDays } from '../inbox/drop-days.ts';
 import type { Log } from '../log.ts';
 import { inPacedBatches } from './paced-batches.ts';
-import { isDue, recordDone } from './tables/progress.ts';
 
 /** So few that a delivery which waits behind a batch does not notice: some milliseconds. */
 const BATCH_ROWS = 200;
@@ -54,28 +52,12 @@ export async function retentionPiece(deps: RetentionPieceDeps): Promise<void> {
     await deps.requestPeriodic('retention');
   }
   await dropOldPartitions(pool, deps.auditDays, log);
-  await logHeads(pool, log);
-}
-
-const HEADS_MINUTES = 24 * 60;
-
-/** Logs are kept outside the database: what is there already proves the entries up to then. */
-async function logHeads(pool: pg.Pool, log: Log): Promise<void> {
-  if (!(await isDue(pool, 'ledger-heads', HEADS_MINUTES))) {
-    return;
-  }
-  for (const head of await readHeads(pool, {})) {
-    log.info({ ...head }, 'the head of a chain of the ledger');
-  }
-  await recordDone(pool, 'ledger-heads');
 }
 
 /** Removes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 'unfinished'> {
   await dropOldDays(deps.pool, deps.days, deps.log);
-  return (await forgetKeys(deps)) === 'finished' &&
-    (await deletePostedStatuses(deps)) === 'finished' &&
-    (await deletePushes(deps)) === 'finished'
+  return (await forgetKeys(deps)) === 'finished' && (await deletePostedStatuses(deps)) === 'finished'
     ? deleteOverrideComments(deps)
     : 'unfinished';
 }
@@ -92,22 +74,6 @@ async function deleteOverrideComments({ pool, signal }: RetentionDeps): Promise<
                  SELECT FROM gatehouse.reviews r WHERE r.repository = c.repository AND r.pull_request = c.pull_request)
              ORDER BY seen_at LIMIT $2)`,
         [COMMENT_DAYS, BATCH_ROWS],
-      );
-      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
-    },
-    { maxMs: MAX_PIECE_MS, signal },
-  );
-}
-
-async function deletePushes({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  return inPacedBatches(
-    async () => {
-      const { rowCount } = await pool.query(
-        `DELETE FROM gatehouse.pushes
-          WHERE id IN (
-            SELECT id FROM gatehouse.pushes
-             WHERE received_at < now() - make_interval(days => $1) ORDER BY received_at LIMIT $2)`,
-        [days, BATCH_ROWS],
       );
       return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
     },

@@ -198,6 +198,22 @@ export function notEnforced(verdict: Verdict): string {
   return named(dryRun(`${rules(concerned.length)} ${would}`), concerned);
 }
 
+/** Says that no policy asks for anything any more. */
+export const NOTHING_REQUIRED = 'No policy requires anything any more';
+
+/** What a success means, by the description that it was posted with. */
+export function meaningOfSuccess(description: string): 'passed' | 'overridden' | 'not enforced' | 'not judged' {
+  // Of several pull requests with one head, the worst is named first.
+  const said = description.replace(/^#\d+: /, '');
+  if (said === NOTHING_REQUIRED) {
+    return 'not judged';
+  }
+  if (/^Not enforced[:.]/.test(said)) {
+    return 'not enforced';
+  }
+  return /^\d+ rules? overridden: /.test(said) ? 'overridden' : 'passed';
+}
+
 /** The same, for a verdict that has only its description. */
 export function dryRun(description: string): string {
   return shorten(`Not enforced: ${description}`, MAX_STATUS_DESCRIPTION_LENGTH);

@@ -85,7 +85,6 @@ test('its settings are environment variables', async (t) => {
       auditDays: 0,
       statusContext: 'review of {base}',
       pendingAfterSeconds: 3,
-      ledgerSettleSeconds: 4,
       enforce: false,
       policyRepository: '.gatehouse',
     },
@@ -104,7 +103,6 @@ test('its settings are environment variables', async (t) => {
     AUDIT_DAYS: '0',
     STATUS_CONTEXT: 'review of {base}',
     PENDING_AFTER_SECONDS: '3',
-    LEDGER_SETTLE_SECONDS: '4',
     ENFORCE: 'false',
     POLICY_REPOSITORY: '.gatehouse',
   });

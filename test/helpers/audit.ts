@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 
-export const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes', 'ledger'];
+export const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes', 'merges'];
 
 /** Every row of the record, as PostgreSQL writes it. */
 export async function recordAsText(database: pg.Pool): Promise<string> {

@@ -57,7 +57,6 @@ function testConfig(env: Environment, roles: Roles): Config {
     LOG_LEVEL: 'silent',
     // At once: a test must not depend on how long a review takes.
     PENDING_AFTER_SECONDS: '0',
-    LEDGER_SETTLE_SECONDS: '0',
     ...env,
   };
   const parsed = parseConfig(environment, roles);

@@ -103,7 +103,6 @@ async function openStory(
     FORGE_TOKEN: forge.token,
     // At once: a story must not depend on how long a review takes.
     PENDING_AFTER_SECONDS: '0',
-    LEDGER_SETTLE_SECONDS: '0',
     ...(typeof env === 'function' ? env(forge) : env),
   };
   const started = new Date();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import ava, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
-import { append, openChain } from '../../src/audit/ledger/chains.ts';
+import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
 import { readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
@@ -77,13 +77,25 @@ const FAILED: VerdictRecord = {
 async function fill(pool: pg.Pool): Promise<void> {
   await record(pool, FAILED);
   await post(pool, 'failure');
-  await openChain(pool, '7', 'acme/widgets');
-  const started = { kind: 'started', branch: 'main', sha: 'a'.repeat(40) } as const;
-  await inTransaction(pool, TIMEOUT_MS, (client) => append(client, '7', [started]));
+  await saveMerge(pool, MERGE, 400);
 }
 
+const MERGE: MergeRow = {
+  mergedAt: new Date(),
+  repositoryId: '7',
+  repository: 'acme/widgets',
+  pullRequest: 1,
+  baseBranch: 'main',
+  headSha: 'a'.repeat(40),
+  mergeSha: 'b'.repeat(40),
+  mergedBy: 'bob',
+  outcome: 'passed',
+  verdict: 'success',
+  overrides: [],
+};
+
 const changesOf = (table: string) => [
-  `UPDATE ${table} SET ${table.includes('texts') ? 'path' : table.includes('ledger') ? 'entry' : 'repository'} = ''`,
+  `UPDATE ${table} SET ${table.includes('texts') ? 'path' : 'repository'} = ''`,
   `DELETE FROM ${table}`,
   `DELETE FROM ${table} WHERE false`,
   `TRUNCATE ${table}`,

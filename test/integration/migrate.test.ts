@@ -51,7 +51,7 @@ test('migrating an empty database applies everything, and again applies nothing'
       rows.map(({ name }) => name),
       [
         'command',
-        'ledger',
+        'default-push',
         'push',
         'resync',
         'retention',

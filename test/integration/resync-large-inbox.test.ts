@@ -63,7 +63,6 @@ test('a resync reads no row of a large inbox', async (t) => {
       log,
       access: { check: async () => ({ kind: 'granted' }) },
       enforce: true,
-      keepsRecord: false,
       statusContext: 'gatehouse/{base}',
       rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
       enqueue: async () => {},

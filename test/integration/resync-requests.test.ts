@@ -5,7 +5,6 @@ import { makeForge } from '../../src/forges/make-forge.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
-import { recordBranches } from '../../src/jobs/ledger/record-branches.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
@@ -16,15 +15,6 @@ import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import { sized } from '../helpers/size.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
-
-const LEDGER = {
-  workers: {
-    parsePolicy: async () => {
-      throw new Error('no branch has moved');
-    },
-  },
-  ledgerSettleSeconds: 0,
-};
 
 interface Setting {
   readonly name: ForgeName;
@@ -53,9 +43,6 @@ const CONTEXT = 'gatehouse/{base}';
 const SETTING = { owners: 2, openIn: 10, minutes: 15 };
 /** Of each of the two owners, for the hour that is counted. */
 const REPOSITORIES = sized([10], [10, 100]);
-/** As docs/forges.md has it, and the test prints it. */
-const QUIET = sized({ owners: 2, repositories: 10 }, { owners: 100, repositories: 100 });
-
 for (const { title, name, app, hour } of [
   { title: 'GitHub, with an App', name: 'github', app: true, hour: [19, 19] },
   { title: 'GitHub, with a token and a webhook for each repository', name: 'github', app: false, hour: [89, 813] },
@@ -78,16 +65,9 @@ for (const { title, name, app, hour } of [
       'nothing has changed',
     );
   });
-
-  test(`${title}: the ledger costs quiet repositories at most a tenth more requests`, async (t) => {
-    const setting = { ...SETTING, ...QUIET, name, app };
-    const [without, kept] = [await countHour(setting, false), await countHour(setting)];
-    t.log(`first round ${kept.first}, an hour ${kept.hour}; without the ledger ${without.first} and ${without.hour}`);
-    t.true(kept.hour <= without.hour * 1.1);
-  });
 }
 
-async function countHour(setting: Setting, keepsRecord = true): Promise<Hour> {
+async function countHour(setting: Setting): Promise<Hour> {
   const simulated = await startSimulatedForge({ forge: setting.name });
   simulated.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   const database = await makeMigratedDatabase();
@@ -98,7 +78,7 @@ async function countHour(setting: Setting, keepsRecord = true): Promise<Hour> {
     let reviewsRequested = 0;
     const round = async () => {
       simulated.forgetRequests();
-      reviewsRequested += await runRound(setting, forge, pool, keepsRecord);
+      reviewsRequested += await runRound(setting, forge, pool);
       return simulated.seen.length;
     };
     const first = await round();
@@ -179,11 +159,10 @@ function clientOf(setting: Setting, simulated: SimulatedForge, pool: pg.Pool): F
 }
 
 /** As the worker's job does it, in all its pieces. Returns how many reviews it requested. */
-async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool, keepsRecord: boolean): Promise<number> {
+async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool): Promise<number> {
   const log = makeLog('warn');
   let reviewsRequested = 0;
   const metrics = makeMetrics();
-  const ledger = { ...LEDGER, ...NO_OPERATOR_POLICIES, forge, pool, metrics, log, enforce: true, keepsRecord };
   const deps = {
     forge,
     pool,
@@ -191,15 +170,8 @@ async function runRound({ minutes }: Setting, forge: Forge, pool: pg.Pool, keeps
     statusContext: CONTEXT,
     enforce: true,
     rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
-    keepsRecord,
     enqueue: async (requests: readonly ReviewRequest[]) => {
-      for (const request of requests) {
-        if (request.kind === 'ledger') {
-          await recordBranches(ledger, request);
-        } else {
-          reviewsRequested += 1;
-        }
-      }
+      reviewsRequested += requests.length;
     },
     minutes,
     metrics,

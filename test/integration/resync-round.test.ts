@@ -231,7 +231,7 @@ test('a resync that is requested during another looks at everything again', asyn
   const access = { check: async () => undefined };
   const metrics = makeMetrics();
   const run = (began: Date) =>
-    resync({ ...deps, forge, access, metrics, keepsRecord: false, enqueue: async () => {} }, { began, new: true });
+    resync({ ...deps, forge, access, metrics, enqueue: async () => {} }, { began, new: true });
   t.is(await run(new Date()), 'finished');
   t.is(looks.length, 1);
   // A time of PostgreSQL has microseconds, and this one has none.
@@ -255,7 +255,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
     },
   } as const;
   const access = { check: async () => undefined };
-  const all = { ...deps, forge, access, metrics: makeMetrics(), keepsRecord: false, enqueue: async () => {} };
+  const all = { ...deps, forge, access, metrics: makeMetrics(), enqueue: async () => {} };
   // An hour before the database's time.
   const round = { began: new Date(Date.now() + HOUR_MS), new: true };
   t.is(await resync(all, round), 'finished');

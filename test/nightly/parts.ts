@@ -94,7 +94,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
         nightlyTests('test/stories/large-changes.nightly.ts'),
       ],
     },
-    { name: 'ledger', limitMinutes: 60, commands: [script('test:ledger', drawn)], lacks: () => engine([GITEA_IMAGE]) },
+    { name: 'merges', limitMinutes: 60, commands: [script('test:merges', drawn)], lacks: () => engine([GITEA_IMAGE]) },
     {
       name: 'upgrade',
       limitMinutes: 15,

@@ -44,11 +44,8 @@ for (const name of FORGES) {
         .filter(({ path }) => path.includes(`/repos/${REPOSITORY}`))
         .map(({ path }) => path)
         .filter((path) => !path.includes('/hooks/')),
-      // GitHub shows it in the overview of all repositories. The others ask once more for the ledger while a search
-      // shows that it was archived.
-      name === 'github'
-        ? []
-        : [`/repos/${REPOSITORY}/pulls`, `/repos/${REPOSITORY}`, `/repos/${REPOSITORY}/branches/main`],
+      // GitHub shows it in the overview of all repositories.
+      name === 'github' ? [] : [`/repos/${REPOSITORY}/pulls`],
     );
 
     forge.unarchive(REPOSITORY);

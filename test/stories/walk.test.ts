@@ -30,8 +30,8 @@ test('the walk of docs/guide-policy.md has its commands in order', (t) => {
 const FORGE_OF_THE_PAGE = 'https://git.example.com';
 
 /**
- * Days, commits and addresses are those of one run. Without the merges, of which the ledger has those since it first
- * looked.
+ * Days, commits and addresses are those of one run. Without the merges: those that come before a worker are not
+ * recorded.
  */
 function comparable(text: string, { forge }: Story): string {
   return text

@@ -220,7 +220,6 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     policyFile: undefined,
     policyRepository: undefined,
     pendingAfterSeconds: 1,
-    ledgerSettleSeconds: 10,
     enforce: true,
   });
   t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');

@@ -197,7 +197,7 @@ test('a push to a branch asks about the pull requests into it, whatever it lists
   }
 });
 
-test('a push names its repository by id; without a valid one it is not in the ledger', (t) => {
+test('a push names its repository by id; without a valid one it is no merge', (t) => {
   const push = { ref: 'refs/heads/main', before: 'a'.repeat(40), after: 'b'.repeat(40), sender: { login: 'alice' } };
   const of = (id: unknown) => target('push', { ...push, repository: { ...repository, id, default_branch: 'main' } });
   t.like(of(7), { kind: 'push', repositoryId: '7', after: push.after, by: 'alice', isDefault: true });

@@ -128,8 +128,8 @@ function nameOf(request: ReviewRequest): string {
       return `the review of all pull requests into ${request.branch} of ${request.repository}`;
     case 'push':
       return `the push to ${request.branch} of ${request.repository}`;
-    case 'ledger':
-      return `the ledger of ${request.branch ?? 'the watched branches'} of ${request.repository}`;
+    case 'default-push':
+      return `the look at the push to ${request.branch} of ${request.repository}`;
     case 'review-commit':
       return `the reviews at ${request.headSha} of ${request.repository} that ask for checks`;
     case 'command':

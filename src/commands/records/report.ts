@@ -1,6 +1,4 @@
-import type { Outcome } from '../../audit/ledger/entry.ts';
-import { countOutcomes } from '../../audit/ledger/merges.ts';
-import { readLedger } from '../../audit/ledger/read-ledger.ts';
+import { countMerges, type MergeCount } from '../../audit/merges.ts';
 import { type ObservedReport, readObserved } from '../../audit/read-observed.ts';
 import { type ReportOrder, type RuleReport, readReport } from '../../audit/read-report.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
@@ -21,7 +19,7 @@ export const report = defineCommand({
   text: `Prints from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and began to hold
 after it had not held, and how long that took. A rule that waits for people has not failed, but the time until it holds
 counts. A second table has the rules of level observe: how many pull requests each would have failed, or left waiting.
-A third one counts what the ledger has by outcome: merges, pushes and force-pushes.`,
+A third one counts merges by their outcome.`,
   options: {
     since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
     repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
@@ -53,7 +51,7 @@ A third one counts what the ledger has by outcome: merges, pushes and force-push
     const { rules, observed, merges } = await withDatabase(databaseUrl, async (pool) => ({
       rules: await readReport(pool, filter, order, limit),
       observed: await readObserved(pool, filter, limit),
-      merges: mostFirst(countOutcomes(await readLedger(pool, filter, since))),
+      merges: await countMerges(pool, filter),
     }));
     const tables = [...tableOf(rules, table), ...tableOf(observed, observedTable), ...tableOf(merges, mergesTable)];
     if (values.json) {
@@ -71,17 +69,6 @@ A third one counts what the ledger has by outcome: merges, pushes and force-push
 
 function tableOf<T>(rows: readonly T[], render: (rows: readonly T[]) => string): readonly string[] {
   return rows.length === 0 ? [] : [render(rows)];
-}
-
-interface MergeCount {
-  readonly outcome: Outcome;
-  readonly merges: number;
-}
-
-function mostFirst(counts: ReadonlyMap<Outcome, number>): readonly MergeCount[] {
-  return [...counts]
-    .map(([outcome, merges]) => ({ outcome, merges }))
-    .toSorted((one, other) => other.merges - one.merges || one.outcome.localeCompare(other.outcome));
 }
 
 function mergesTable(counts: readonly MergeCount[]): string {

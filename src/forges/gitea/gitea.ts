@@ -4,7 +4,6 @@ import type { Forge } from '../port/forge.ts';
 import { missingScopes } from './access.ts';
 import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';
-import { makeBranchHistory } from './branch-history.ts';
 import { makeChangeList, writableRepositories } from './change-list.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
@@ -43,7 +42,6 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     inspection: makeInspection(name, client),
     changeList: makeChangeList(client),
     merged: makeMergedPullRequests(client),
-    history: makeBranchHistory(client),
     self: account.self,
     writableRepositories: (most) => writableRepositories(client, most),
     checkAccess: () => accessBy(() => missingScopes(client)),

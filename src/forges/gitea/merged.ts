@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { limitList } from '../answer.ts';
+import { id, limitList } from '../answer.ts';
 import { type ClosedPullRequest, isEnough, mergedList } from '../merged-list.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { MergedPullRequests } from '../port/merged.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
 import { differenceHead } from './changed-files.ts';
-import type { GiteaClient } from './client.ts';
-import { repositoryPath, toPullRequest, utc } from './read.ts';
+import { type GiteaClient, path, SHORT } from './client.ts';
+import { pullPath, repositoryPath, toPullRequest, utc } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /** Pages of 50; of less, where an operator has set so. */
@@ -23,6 +24,18 @@ const closedPulls = z.array(
         : { updatedAt, merged: { pullRequest, mergedAt: utc(mergedAt), mergeCommit: mergeCommit || undefined } };
     }),
 );
+
+const merge = z.object({
+  number: z.number().int(),
+  base: z.object({ ref: z.string(), repo: z.object({ id }) }),
+  merge_commit_sha: z.string().nullish(),
+  merged_at: z.string().nullish(),
+  closed_at: z.string().nullish(),
+  merged_by: z.object({ login: z.string() }).nullish(),
+});
+
+/** Its author may have made the description too large to be read. */
+const WITHOUT_BODY = { maxStringBytes: SHORT };
 
 export function makeMergedPullRequests(client: GiteaClient): MergedPullRequests {
   return {
@@ -44,16 +57,39 @@ export function makeMergedPullRequests(client: GiteaClient): MergedPullRequests 
       }
     },
 
-    // `head` names the branch as it is now, which may have been pushed to since.
-    async headOf({ pullRequest }) {
-      try {
-        return await differenceHead(client, pullRequest);
-      } catch (error) {
-        if (error instanceof ForgeError && error.status === 404) {
-          return undefined;
-        }
-        throw error;
-      }
+    headOf: ({ pullRequest }) => headThen(client, pullRequest),
+
+    async of(ref) {
+      const found = await client.ask(pullPath(ref), merge, WITHOUT_BODY);
+      return found?.merged_at == null
+        ? undefined
+        : {
+            repositoryId: found.base.repo.id,
+            baseBranch: found.base.ref,
+            head: await headThen(client, ref),
+            mergeCommit: found.merge_commit_sha || undefined,
+            // `merged_at` of a merge by hand is the time that the author of its commit has written into it.
+            mergedAt: utc(found.closed_at ?? found.merged_at),
+            mergedBy: found.merged_by?.login,
+          };
+    },
+
+    async broughtBy({ name }, branch, sha) {
+      const route = `${repositoryPath(name)}${path('commits', sha)}/pull`;
+      const found = await client.ask(route, merge, WITHOUT_BODY);
+      return found?.merged_at != null && found.base.ref === branch ? found.number : undefined;
     },
   };
+}
+
+/** `head` names the branch as it is now, which may have been pushed to since. */
+async function headThen(client: GiteaClient, ref: PullRequestRef): Promise<string | undefined> {
+  try {
+    return await differenceHead(client, ref);
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === 404) {
+      return undefined;
+    }
+    throw error;
+  }
 }

@@ -205,7 +205,7 @@ export async function commitsSince(
   }
 }
 
-export async function isThere(client: GiteaClient, repository: string, commit: string): Promise<boolean> {
+async function isThere(client: GiteaClient, repository: string, commit: string): Promise<boolean> {
   const route = `${repositoryPath(repository)}${path('git', 'commits', commit)}`;
   return (
     (await client.ask(route, shapes.commit, { query: { stat: 'false', verification: 'false', files: 'false' } })) !==

@@ -163,24 +163,31 @@ async function status(
   sha: string,
   context: string,
 ): Promise<PostedStatus | undefined> {
+  return (await statuses(client, repository, sha, context))?.[0];
+}
+
+async function statuses(
+  client: GiteaAccount,
+  repository: string,
+  sha: string,
+  context: string,
+): Promise<readonly PostedStatus[] | undefined> {
   const self = await client.self();
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   // The forges' own order says nothing within one second; ids ascend.
   const answer = await client.askAll(route, shapes.statuses);
-  const own = answer
+  return answer
     ?.filter((candidate) => candidate.context === context)
-    .toSorted((one, other) => other.id - one.id)[0];
-  return (
-    own && {
-      own: own.creator.toLowerCase() === self.toLowerCase(),
-      creator: own.creator,
+    .toSorted((one, other) => other.id - one.id)
+    .map(({ creator, status: state, description, target_url, updated_at }) => ({
+      own: creator.toLowerCase() === self.toLowerCase(),
+      creator,
       context,
-      state: toStatusState(own.status),
-      description: own.description,
-      ...(own.target_url ? { targetUrl: own.target_url } : {}),
-      updatedAt: utc(own.updated_at),
-    }
-  );
+      state: toStatusState(state),
+      description,
+      ...(target_url ? { targetUrl: target_url } : {}),
+      updatedAt: utc(updated_at),
+    }));
 }
 
 /** `warning` and newer ones are never set by Gatehouse; one set under its name by others does not mean success. */
@@ -197,4 +204,5 @@ export const METHODS = {
   branchCommit,
   tagCommit,
   status,
+  statuses,
 };

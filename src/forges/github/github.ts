@@ -8,7 +8,6 @@ import { missingScopes } from './access.ts';
 import { accounts } from './accounts.ts';
 import * as ancestry from './ancestry.ts';
 import { rememberAppLogins } from './app-logins.ts';
-import { makeBranchHistory } from './branch-history.ts';
 import { changedFiles } from './changed-files.ts';
 import { checks } from './checks.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
@@ -53,8 +52,10 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     deliveries: makeDeliveryRecovery(client),
     overviews: makeOverviews(client, account.self),
     merged: makeMergedPullRequests(client),
-    history: makeBranchHistory(client),
-    mergeQueue: { entries: (repository, branch) => mergeQueueEntries(client, repository, branch) },
+    mergeQueue: {
+      account: 'github-merge-queue[bot]',
+      entries: (repository, branch) => mergeQueueEntries(client, repository, branch),
+    },
     statusLimit: {
       most: read.MAX_STATUSES,
       count: (repository, sha, context) => read.statusCount(client, repository, sha, context),

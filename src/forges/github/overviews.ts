@@ -26,8 +26,6 @@ const PAGE = `nodes { number updatedAt headRefOid baseRefName baseRef { target {
 const FIELDS = `fragment overview on Repository {
   nameWithOwner
   isArchived
-  databaseId
-  defaultBranchRef { name target { oid } }
   pullRequests(states: OPEN, first: ${MAX_PULL_REQUESTS}) {
     ${PAGE}
   }
@@ -90,8 +88,6 @@ const repository = z
   .looseObject({
     nameWithOwner: z.string(),
     isArchived: z.boolean(),
-    databaseId: z.number().int().nullable(),
-    defaultBranchRef: z.object({ name: z.string(), target: z.object({ oid: z.string() }).nullable() }).nullable(),
     pullRequests: pullRequestPage,
   })
   .nullable();
@@ -215,13 +211,7 @@ function toOverview(
   nodes: PullRequestPage['nodes'],
   self: string,
 ): RepositoryOverview {
-  const { databaseId, defaultBranchRef } = found;
-  const commit = defaultBranchRef?.target?.oid;
   return {
-    defaultBranch:
-      databaseId === null || defaultBranchRef === null || commit === undefined
-        ? undefined
-        : { repositoryId: String(databaseId), name: defaultBranchRef.name, commit },
     pullRequests: nodes.map(({ number, updatedAt, headRefOid, baseRefName }) => ({
       repository: name,
       number,

@@ -125,6 +125,15 @@ async function status(
   sha: string,
   context: string,
 ): Promise<PostedStatus | undefined> {
+  return (await statuses(client, repository, sha, context))?.[0];
+}
+
+async function statuses(
+  client: GitHubAccount,
+  repository: string,
+  sha: string,
+  context: string,
+): Promise<readonly PostedStatus[] | undefined> {
   const self = await client.self();
   const octokit = await client.forRepository(repository);
   // All of them, newest first: the combined status, which has the newest of each context, does not say who set it.
@@ -132,18 +141,17 @@ async function status(
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
   const parameters = { ...repositoryAddress(repository), ref: sha };
   const answer = await askAll(octokit, route, parameters, shapes.statuses).catch(noSuchCommit);
-  const own = answer?.find((candidate) => candidate.context.toLowerCase() === context.toLowerCase());
-  return (
-    own && {
-      own: own.creator.toLowerCase() === self.toLowerCase(),
-      creator: own.creator,
+  return answer
+    ?.filter((candidate) => candidate.context.toLowerCase() === context.toLowerCase())
+    .map(({ creator, state, description, target_url, updated_at }) => ({
+      own: creator.toLowerCase() === self.toLowerCase(),
+      creator,
       context,
-      state: own.state,
-      description: own.description ?? '',
-      ...(own.target_url ? { targetUrl: own.target_url } : {}),
-      updatedAt: own.updated_at,
-    }
-  );
+      state,
+      description: description ?? '',
+      ...(target_url ? { targetUrl: target_url } : {}),
+      updatedAt: updated_at,
+    }));
 }
 
 /** Statuses of one context. GitHub compares contexts without case. */
@@ -176,4 +184,4 @@ export function noSuchCommit(error: unknown): undefined {
 }
 
 /** The methods of a forge that are here. */
-export const METHODS = { openPullRequests, repository: repositoryNow, teamMembers, status };
+export const METHODS = { openPullRequests, repository: repositoryNow, teamMembers, status, statuses };

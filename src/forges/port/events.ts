@@ -31,8 +31,12 @@ export interface PushedCommits {
   readonly after: string;
   /** Login. */
   readonly by: string | undefined;
-  /** Whether it is the repository's default branch. */
+  /** Whether it is the default branch of a repository that is no fork. */
   readonly isDefault: boolean;
+  /** How many the branch has since; 0 where the push took some away and brought none. */
+  readonly count: number;
+  /** Whether it took some away, where the forge says so. */
+  readonly isForced: boolean;
 }
 
 /** A command in a comment, by what happened to the comment. */

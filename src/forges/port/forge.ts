@@ -6,7 +6,6 @@
 
 import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
-import type { BranchHistory } from './branch-history.ts';
 import type { AskedChecks, Checks } from './checks.ts';
 import type { Conversations } from './conversations.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
@@ -51,7 +50,6 @@ export interface Forge extends AccessCheck {
   readonly machineAccounts: readonly string[];
   readonly inspection: Inspection;
   readonly merged: MergedPullRequests;
-  readonly history: BranchHistory;
   /** Only where the forge offers it. */
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;
@@ -59,6 +57,8 @@ export interface Forge extends AccessCheck {
   readonly statusLimit?: StatusLimit;
   /** Entries are undefined where the repository does not exist or cannot be seen. */
   readonly mergeQueue?: {
+    /** The login under which it merges and pushes. */
+    readonly account: string;
     entries(repository: string, branch: string): Promise<readonly MergeQueueEntry[] | undefined>;
   };
 
@@ -142,6 +142,8 @@ export interface Forge extends AccessCheck {
 
   // What a review writes
   status(repository: string, sha: string, context: string): Promise<PostedStatus | undefined>;
+  /** All of one name that a commit ever had, by anybody, the newest first. Undefined when there is no such commit. */
+  statuses(repository: string, sha: string, context: string): Promise<readonly PostedStatus[] | undefined>;
   setStatus(repository: string, sha: string, status: CommitStatus): Promise<void>;
   /** The conversation comments posted by {@link Forge.self}, oldest first. */
   ownComments(ref: PullRequestRef): Promise<readonly PostedComment[]>;

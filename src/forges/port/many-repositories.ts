@@ -10,17 +10,8 @@ export type ListedPullRequest = Pick<PullRequest, 'repository' | 'number' | 'arc
   readonly head: Pick<PullRequest['head'], 'sha'>;
 };
 
-/** The default branch of a repository that has a commit. */
-export interface DefaultBranch {
-  /** The forge's id of the repository. */
-  readonly repositoryId: string;
-  readonly name: string;
-  readonly commit: string;
-}
-
 /** All that a resync has to know of one repository. */
 export interface RepositoryOverview {
-  readonly defaultBranch: DefaultBranch | undefined;
   /** All that are open. */
   readonly pullRequests: readonly ListedPullRequest[];
   /** The commits at the tips of their base branches; null: there is no such branch. */

@@ -1,11 +1,23 @@
-import type { PullRequest } from './pull-request.ts';
+import type { PullRequest, PullRequestRef } from './pull-request.ts';
 
-/** The pull requests of a repository that were merged: for commands that judge what has been. */
+/** The pull requests of a repository that were merged. */
 export interface MergedPullRequests {
-  /** Undefined when there is no such repository, or Gatehouse may not see it. */
+  /** For commands that judge what has been. Undefined when there is no such repository, or Gatehouse may not see it. */
   list(repository: string, count: number): Promise<MergedList | undefined>;
   /** The commit that was merged; undefined when the forge no longer has it. */
-  headOf(merged: MergedPullRequest): Promise<string | undefined>;
+  headOf(merged: { readonly pullRequest: PullRequest }): Promise<string | undefined>;
+  /** Undefined unless it is merged. */
+  of(ref: PullRequestRef): Promise<Merge | undefined>;
+  /**
+   * The number of a pull request that was merged into `branch` and that the forge names for a commit: on Gitea and
+   * Forgejo only for the one that it became, not for the others that it brought. The repository's id counts: it may be
+   * renamed meanwhile.
+   */
+  broughtBy(
+    repository: { readonly id: string; readonly name: string },
+    branch: string,
+    sha: string,
+  ): Promise<number | undefined>;
 }
 
 export interface MergedList {
@@ -23,4 +35,19 @@ export interface MergedPullRequest {
   readonly mergedAt: string;
   /** What it became on the base branch; undefined where the forge does not say. */
   readonly mergeCommit: string | undefined;
+}
+
+/** A merge, as the forge tells of it afterwards. */
+export interface Merge {
+  /** The forge's id of the repository. */
+  readonly repositoryId: string;
+  readonly baseBranch: string;
+  /** Undefined: the forge no longer has it. */
+  readonly head: string | undefined;
+  /** What it became on the base branch; undefined where the forge does not say. */
+  readonly mergeCommit: string | undefined;
+  /** By the forge's clock, in whole seconds: nobody who pushes a commit chooses it. */
+  readonly mergedAt: string;
+  /** Login; undefined where the forge does not say. */
+  readonly mergedBy: string | undefined;
 }

@@ -12,12 +12,13 @@ type RequestedReview =
   | ({ readonly kind: 'review' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
   | ({ readonly kind: 'push'; readonly repository: string; readonly branch: string } & PushedCommits)
-  | {
-      readonly kind: 'ledger';
+  | ({
+      readonly kind: 'default-push';
       readonly repository: string;
-      /** Absent: all that are watched. */
-      readonly branch?: string;
-    }
+      readonly branch: string;
+      /** When the webhook of the push came, ISO 8601. */
+      readonly at: string;
+    } & PushedCommits)
   | ({
       readonly kind: 'review-commit';
       readonly repository: string;

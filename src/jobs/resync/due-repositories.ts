@@ -11,7 +11,7 @@ import { addRepositories } from '../tables/repositories.ts';
 import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
 import type { RepositoryResyncDeps } from './resync-repository.ts';
 
-export interface RoundDeps extends Omit<RepositoryResyncDeps, 'enqueue' | 'metrics' | 'keepsRecord'> {
+export interface RoundDeps extends Omit<RepositoryResyncDeps, 'enqueue' | 'metrics'> {
   /** From one round to the next. */
   readonly minutes: number;
 }
@@ -96,7 +96,7 @@ async function writableRepositories(forge: RoundDeps['forge']): Promise<Writable
 }
 
 async function markAllDue(pool: pg.Pool): Promise<void> {
-  await pool.query('UPDATE gatehouse.repositories SET due = true, ledger_due = true WHERE NOT (due AND ledger_due)');
+  await pool.query('UPDATE gatehouse.repositories SET due = true WHERE NOT due');
 }
 
 async function markByList(deps: RoundDeps, changeList: ChangeList): Promise<void> {
@@ -151,8 +151,8 @@ async function recordCovered(pool: pg.Pool, covered: readonly ListedRepository[]
 /** By their ids, for a renamed one is listed under its new name; and by their names, for one may be new in the list. */
 async function markChanged(client: pg.ClientBase, changed: readonly ListedRepository[]): Promise<void> {
   await client.query(
-    `UPDATE gatehouse.repositories r SET due = true, ledger_due = true
-      WHERE NOT (due AND ledger_due) AND (listed_id IS NULL OR listed_id = ANY ($1::text[]) OR lower(name) IN (SELECT lower(listed) FROM unnest($2::text[]) AS listed))`,
+    `UPDATE gatehouse.repositories r SET due = true
+      WHERE NOT due AND (listed_id IS NULL OR listed_id = ANY ($1::text[]) OR lower(name) IN (SELECT lower(listed) FROM unnest($2::text[]) AS listed))`,
     [changed.map(({ id }) => id), changed.map(({ name }) => name)],
   );
 }

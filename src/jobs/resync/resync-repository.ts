@@ -7,7 +7,6 @@ import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { pullRequestDigest } from '../../review/judged-by.ts';
 import { type Candidate, notUnderReview } from '../queue/under-review.ts';
-import { isLedgerDue } from '../tables/ledger.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
@@ -21,8 +20,6 @@ export interface RepositoryResyncDeps {
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
   readonly enforce: boolean;
-  /** Whether verdicts and statuses are recorded. */
-  readonly keepsRecord: boolean;
   /** What the rules are in this resync. */
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
@@ -56,9 +53,6 @@ export async function resyncRepository(
   if (repository !== asked) {
     await moveRepository(pool, asked, repository);
     log.info({ repository, before: asked }, 'a repository was renamed: its old name is forgotten');
-  }
-  if (deps.keepsRecord && (await isLedgerDue(pool, repository))) {
-    await deps.enqueue([{ kind: 'ledger', repository }]);
   }
   return requestReviews(deps, repository, pullRequests);
 }

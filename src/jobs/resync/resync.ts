@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
-import { resyncLedger } from '../ledger/resync-ledger.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { notUnderReview } from '../queue/under-review.ts';
 import type { StatusOptions } from '../review/commit-status.ts';
@@ -85,7 +84,6 @@ export async function resync(
       return 'finished';
     }
     const overviewByName = await overviewsOf(deps, overviews, names);
-    await resyncLedger(deps, overviewByName);
     const state = await resyncBatch(deps, recentFirst(names, overviewByName), overviewByName, { since, end });
     if (state !== 'finished') {
       return state;

@@ -4,6 +4,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, PostedStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { contextKey, statusContext } from '../../forges/port/status-context.ts';
+import { NOTHING_REQUIRED } from '../../review/verdict.ts';
 import type { Claim } from '../tables/claim.ts';
 import { markReportedIfSame, readCommitState } from '../tables/commit-state.ts';
 import {
@@ -184,9 +185,9 @@ export function commitStatuses(
       const named = sharing(await verdictsOnHead(pool, repository, headSha), place);
       const present = await forge.status(repository, headSha, context);
       if (sharedStatus(named, enforce) === undefined && present !== undefined && present.state !== 'success') {
-        const description = 'The policy was deleted: nothing is required any more';
+        const free = { context, state: 'success', description: NOTHING_REQUIRED } as const;
         const before = await postedBefore(pool, place);
-        await post(place, await room.fit(place, { context, state: 'success', description }, before));
+        await post(place, await room.fit(place, free, before));
       }
     },
     async withdrawSuccess(place) {

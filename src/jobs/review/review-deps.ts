@@ -14,6 +14,8 @@ export interface ReviewDeps extends OpenReviewDeps {
   readonly remainingRequests: () => number;
   /** What of it one pull request, and one author, may use. */
   readonly shares: RequestShares;
+  /** How long the record is kept. */
+  readonly auditDays: number;
   readonly metrics: Metrics;
   readonly log: Log;
 }

@@ -6,7 +6,7 @@ import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/p
 import { statusContext } from '../../forges/port/status-context.ts';
 import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { isCurrent } from '../../review/judged-by.ts';
-import { dryRun, type Verdict } from '../../review/verdict.ts';
+import { dryRun, NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { type StatusPlace, statusPlace } from '../tables/posted-statuses.ts';
@@ -67,7 +67,7 @@ export async function reviewMergeGroup(
   if (verdict !== undefined) {
     await conclude({ ...deps, forge }, job, askedAt, verdict, results);
   } else if (present?.own) {
-    const free = { state: 'success', description: 'No policy requires anything of this group' } as const;
+    const free = { state: 'success', description: NOTHING_REQUIRED } as const;
     await conclude({ ...deps, forge }, job, askedAt, free, results);
   }
   log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');

@@ -6,15 +6,8 @@ import type pg from 'pg';
  * - `resync-repositories`: when all repositories of that list were last read.
  * - `list-repositories`: when a new database was told which repositories there are.
  * - `recover-deliveries`: until when failed deliveries of an App were looked for.
- * - `ledger-heads`: when the heads of the ledger's chains were last logged.
  */
-type Task =
-  | 'resync'
-  | 'resync-changes'
-  | 'resync-repositories'
-  | 'list-repositories'
-  | 'recover-deliveries'
-  | 'ledger-heads';
+type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'recover-deliveries';
 
 /** Until when a periodic task was done; undefined: never. */
 export async function doneUntil(pool: pg.Pool, task: Task): Promise<Date | undefined> {

@@ -29,10 +29,7 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
                AND coalesce(p.context, r.reported_as) IS NOT NULL
             ON CONFLICT DO NOTHING),
           hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
-          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
-          chains AS (
-            UPDATE gatehouse.ledger_chains SET forgotten_at = coalesce(forgotten_at, now())
-             WHERE lower(repository) = lower($1))
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository, now],
   );
@@ -47,17 +44,6 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
   await pool.query(
     `WITH hooks AS (
        INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
-     branches AS (
-       INSERT INTO gatehouse.watched_branches SELECT lower($2), branch FROM gatehouse.watched_branches WHERE repository = lower($1)
-       ON CONFLICT DO NOTHING),
-     chains AS (
-       UPDATE gatehouse.ledger_chains SET
-         repository = $2,
-         former = former || jsonb_build_array(jsonb_build_object('name', lower($1), 'until', now()))
-        WHERE lower($1) <> lower($2)
-          AND (lower(repository) = lower($1)
-               -- A chain that began under the new name.
-               OR (lower(repository) = lower($2) AND NOT former @> jsonb_build_array(jsonb_build_object('name', lower($1)))))),
      repositories AS (
        INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
      comments AS (

@@ -70,16 +70,15 @@ test('github: no comments of strangers keep Gatehouse from its own', async (t) =
 });
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: no description is too long to know what brought a commit`, async (t) => {
+  test(`${name}: no description is too long to know what a merge was`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     t.true(simulated.merge(SITE, ref.number));
     simulated.edit(SITE, ref.number, { body: longText(name, 40_000_000) });
-    const brought = await forge.history.broughtBy({ id: '1', name: SITE }, simulated.head(SITE, 'main'));
-    t.deepEqual(
-      brought.map(({ number }) => number),
-      [ref.number],
-    );
+    const merge = await forge.merged.of(ref);
+    const commit = simulated.head(SITE, 'main');
+    t.is(merge?.mergeCommit, commit);
+    t.is(await forge.merged.broughtBy({ id: '1', name: SITE }, 'main', commit), ref.number);
   });
 
   test(`${name}: no pull request is hidden by one that is too large to be read`, async (t) => {
