@@ -1,6 +1,6 @@
 /**
- * `npm run release:npm`: compiles the commands that need no store and `gatehouse-translate`, with all that they import,
- * and packs them into dist/ as an npm package without dependencies. It publishes nothing.
+ * `npm run release:npm`: compiles the commands that need no store, with all that they import, and packs them into dist/ as
+ * an npm package without dependencies. It publishes nothing.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -17,10 +17,7 @@ import { readVersion } from '../versions.ts';
 const run = promisify(execFile);
 
 /** What people run, by the name of its file. */
-const PROGRAMS = {
-  gatehouse: 'release/npm/gatehouse.ts',
-  'gatehouse-translate': 'release/npm/gatehouse-translate.ts',
-};
+const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts' };
 /** A worker thread is a program of its own: src/review/workers/worker-pool.ts. */
 const THREADS = { worker: 'src/review/workers/worker.ts' };
 

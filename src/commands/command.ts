@@ -22,9 +22,7 @@ interface Input<O extends Options> {
 interface Definition<O extends Options, E extends ExitCodes> {
   /** As in table.ts. */
   readonly name: string;
-  /** What people type to run it. `gatehouse <name>` if absent. */
-  readonly program?: string;
-  /** What may follow the program, one line for each form. */
+  /** What may follow the name, one line for each form. */
   readonly usage: readonly string[];
   /** What it does. Lines of at most 120 characters. */
   readonly text: string;
@@ -46,7 +44,6 @@ interface Definition<O extends Options, E extends ExitCodes> {
 
 export interface Command {
   readonly name: string;
-  readonly program: string;
   readonly usage: readonly string[];
   readonly exitCodes: ExitCodes;
   readonly logs: boolean;
@@ -65,12 +62,12 @@ export const UNUSABLE_DATABASE = {
 export function defineCommand<const O extends Options, const E extends ExitCodes>(
   definition: Definition<O, E>,
 ): Command {
-  const { name, program = `gatehouse ${name}`, usage, options } = definition;
+  const { name, usage, options } = definition;
   const { least = 0, most = 0, expected = '' } = definition.positionals ?? {};
   const exitCodes = { ...definition.exitCodes, [EX_USAGE]: 'wrong usage' };
-  const help = helpOf(program, definition, exitCodes);
+  const help = helpOf(definition, exitCodes);
   return {
-    ...{ name, program, usage, exitCodes, help },
+    ...{ name, usage, exitCodes, help },
     logs: definition.logs ?? false,
     mayHang: definition.mayHang ?? false,
     async run(args, terminal) {
@@ -91,12 +88,12 @@ export function defineCommand<const O extends Options, const E extends ExitCodes
 const HELP_OPTION = { help: { type: 'boolean', short: 'h', default: false, help: 'print this' } } as const;
 const HELP_WIDTH = 120;
 
-type Described = Pick<Definition<Options, ExitCodes>, 'usage' | 'text' | 'options' | 'notes' | 'settings'>;
+type Described = Pick<Definition<Options, ExitCodes>, 'name' | 'usage' | 'text' | 'options' | 'notes' | 'settings'>;
 
-function helpOf(program: string, { usage, text, options, notes, settings }: Described, exitCodes: ExitCodes): string {
+function helpOf({ name, usage, text, options, notes, settings }: Described, exitCodes: ExitCodes): string {
   const described: Options = { ...options, ...HELP_OPTION };
   const sections = [
-    `Usage: ${usage.map((form) => `${program} ${form}`.trimEnd()).join('\n       ')}`,
+    `Usage: ${usage.map((form) => `gatehouse ${name} ${form}`.trimEnd()).join('\n       ')}`,
     text,
     `Options:\n${rowsOf(
       Object.entries(described).map(([option, { value, help }]) => [

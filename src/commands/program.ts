@@ -37,17 +37,7 @@ Environment variables configure Gatehouse; docs/settings.md lists them. Exit cod
 }
 
 /** Runs the command that the arguments name, from the folder where relative paths begin, and sets the exit code. */
-export function runProgram(commands: Commands, args: readonly string[], folder: string): Promise<void> {
-  return runProcess(folder, (terminal) => runCommandLine(commands, args, terminal));
-}
-
-/** Runs a program of one command. */
-export function runAlone(command: Command, args: readonly string[], folder: string): Promise<void> {
-  return runProcess(folder, (terminal) => runCommand(command, args, terminal));
-}
-
-/** Runs on the streams of this process. */
-async function runProcess(folder: string, run: (terminal: Terminal) => Promise<Ended>): Promise<void> {
+export async function runProgram(commands: Commands, args: readonly string[], folder: string): Promise<void> {
   // The reader of the output may stop reading, as `head` does: that is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
@@ -58,7 +48,7 @@ async function runProcess(folder: string, run: (terminal: Terminal) => Promise<E
   const { stdin, stdout, stderr, env } = process;
   // One worker: a command has one policy to read.
   const startWorkers = () => makeReviewWorkers({ size: 1 });
-  const { code, mayHang } = await run({ stdin, stdout, stderr, env, folder, startWorkers });
+  const { code, mayHang } = await runCommandLine(commands, args, { stdin, stdout, stderr, env, folder, startWorkers });
   // A store that hangs does not close its half of a connection, which would keep the process running.
   if (mayHang) {
     process.exit(code);
@@ -72,7 +62,7 @@ interface Ended {
   readonly mayHang: boolean;
 }
 
-/** Runs the command that the arguments name. It does not end the process. */
+/** Runs the command that the arguments name, and prints what stopped it. It does not end the process. */
 export async function runCommandLine(
   commands: Commands,
   [name, ...args]: readonly string[],
@@ -92,17 +82,14 @@ export async function runCommandLine(
     terminal.stderr.write(name === undefined ? `${help}\n` : `Unknown command "${name}".\n\n${help}\n`);
     return { code: EX_USAGE, mayHang: false };
   }
-  return runCommand(await row.load(), args, terminal);
-}
-
-/** Runs a command, and prints what stopped it. */
-export async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<Ended> {
+  const command = await row.load();
   const code = await command.run(args, terminal).catch((error: unknown) => stopped(command, error, terminal));
   return { code, mayHang: command.logs || command.mayHang };
 }
 
 /** Reports what stopped a command. Returns its exit code. */
-function stopped({ program, usage, logs }: Command, error: unknown, { stderr }: Terminal): number {
+function stopped({ name, usage, logs }: Command, error: unknown, { stderr }: Terminal): number {
+  const program = `gatehouse ${name}`;
   const complain = (line: string) => stderr.write(`${line}\n`);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS')) {

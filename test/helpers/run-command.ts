@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Command } from '../../src/commands/command.ts';
-import { runCommandLine, runCommand as runToItsEnd } from '../../src/commands/program.ts';
+import { runCommandLine } from '../../src/commands/program.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import type { Terminal } from '../../src/commands/terminal.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
@@ -41,17 +41,6 @@ export async function runCommand(
 export async function runGatehouse(args: readonly string[], surroundings: Surroundings = {}): Promise<Ran> {
   const { terminal, printed } = makeTerminal(surroundings);
   const { code } = await runCommandLine(COMMANDS, args, terminal);
-  return { code, ...printed };
-}
-
-/** What the program of this command alone does with these arguments, in this process. */
-export async function runAlone(
-  command: Command,
-  args: readonly string[],
-  surroundings: Surroundings = {},
-): Promise<Ran> {
-  const { terminal, printed } = makeTerminal(surroundings);
-  const { code } = await runToItsEnd(command, args, terminal);
   return { code, ...printed };
 }
 

@@ -165,7 +165,7 @@ test('the npm package is one without dependencies, and small', async (t) => {
     names.filter((name) => !programs.includes(name)),
     ['gatehouse', 'LICENSE', 'README.md', 'THIRD-PARTY.txt', 'package.json'],
   );
-  t.true(['gatehouse.js', 'gatehouse-translate.js', 'worker.js'].every((name) => programs.includes(name)));
+  t.true(['gatehouse.js', 'worker.js'].every((name) => programs.includes(name)));
   t.true(Number.parseInt(size, 10) < MAX_INSTALLED_BYTES, size);
   const manifest = JSON.parse(await readFile(join(folder.path, 'node_modules/gatehouse/package.json'), 'utf8'));
   t.true(manifest.private, 'npm refuses to publish it under a name that is not the publisher’s');
@@ -201,20 +201,6 @@ test('the npm package explains a pull request', async (t) => {
   const { code, stdout, stderr } = await folder.run(line, env);
   t.is(code, 0, stderr);
   t.regex(stdout, /conventional-title/);
-});
-
-test('the npm package translates the file of another program by a program of its own', async (t) => {
-  const folder = await makeFolder(t);
-  const npx = `npx --yes --package ${tarball}`;
-  await folder.write('dco.yml', 'require: { members: true }\n');
-  const { stdout, stderr } = await folder.run(`${npx} gatehouse-translate dco dco.yml`);
-  t.regex(stdout, /^version: 1\nrules:\n/m, stderr);
-  const wrong = await folder.run(`${npx} gatehouse-translate jenkins dco.yml`);
-  t.is(wrong.code, 64);
-  t.regex(wrong.stderr, /^gatehouse-translate: expected one of .*; see gatehouse-translate --help$/ms);
-  const { stdout: help } = await folder.run(`${npx} gatehouse --help`);
-  t.regex(help, /^ {2}check /m);
-  t.false(help.includes('translate'));
 });
 
 test('the npm package says so where Node is too old', async (t) => {

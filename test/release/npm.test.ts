@@ -20,7 +20,7 @@ const NAME = '@team/gatehouse';
 async function project(t: ExecutionContext): Promise<Source> {
   const root = await mkdtemp(join(tmpdir(), 'gatehouse-npm-test-'));
   t.teardown(() => rm(root, { recursive: true }));
-  for (const path of ['src', 'translate', 'release', 'node_modules']) {
+  for (const path of ['src', 'release', 'node_modules']) {
     await symlink(join(ROOT, path), join(root, path));
   }
   for (const path of ['package.json', 'LICENSE']) {

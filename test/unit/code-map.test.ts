@@ -6,7 +6,7 @@ import test from 'ava';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Relative to the root. */
-const files = ['src', 'translate', 'test', 'bench', 'release'].flatMap((folder) =>
+const files = ['src', 'test', 'bench', 'release'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length)),

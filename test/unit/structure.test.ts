@@ -14,8 +14,6 @@ const TESTS = fileURLToPath(new URL('..', import.meta.url));
 const MAX_TITLE_CHARACTERS = 80;
 
 const files = sourcesIn(SRC);
-/** As paths from src, from which what they import is named. */
-const translate = sourcesIn(join(SRC, '../translate')).map((file) => join('../translate', file));
 
 function sourcesIn(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|c?js)$/.test(file));
@@ -86,18 +84,8 @@ test('imports point one way', (t) => {
   }
 });
 
-/** What translate may use of src. */
-const FOR_TRANSLATE: readonly string[] = ['commands', 'review', 'common'];
-
-test('translate imports itself, and of src what reads policies and runs commands', (t) => {
-  const arrows = translate.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
-  t.true(arrows.some(({ target }) => !translate.includes(target)) && arrows.length > translate.length);
-  const others = arrows.filter(({ target }) => !translate.includes(target) && !FOR_TRANSLATE.includes(roomOf(target)));
-  t.deepEqual(others, []);
-});
-
 test('no files import each other in a circle, types included', (t) => {
-  const imports = new Map([...files, ...translate].map((file) => [file, importsOf(file)]));
+  const imports = new Map(files.map((file) => [file, importsOf(file)]));
   t.is(circleIn(imports)?.join(' → '), undefined);
 });
 
@@ -167,9 +155,7 @@ function circleIn(imports: ReadonlyMap<string, readonly string[]>): readonly str
 }
 
 test(`no function has more than ${MAX_FUNCTION_LINES} lines of its own`, (t) => {
-  const functions = [...files, ...translate].flatMap((file) =>
-    functionsIn(source(file)).map((found) => ({ file, ...found })),
-  );
+  const functions = files.flatMap((file) => functionsIn(source(file)).map((found) => ({ file, ...found })));
   t.true(functions.length > 2 * files.length, 'the functions were found');
   t.deepEqual(
     functions.filter(({ name, ownLines }) => ownLines > MAX_FUNCTION_LINES && !TABLES.includes(name)),

@@ -48,7 +48,7 @@ const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--
   .toString()
   .split('\0')
   .filter((file) =>
-    /^(?:src|translate|test|bench|demo|docs|release|charts)\/.*\.(?:ts|md|ya?ml|tpl|txt|sql)$|^[A-Z]+\.md$/.test(file),
+    /^(?:src|test|bench|demo|docs|release|charts)\/.*\.(?:ts|md|ya?ml|tpl|txt|sql)$|^[A-Z]+\.md$/.test(file),
   )
   .filter((file) => !file.startsWith('test/fixtures/') && file !== 'test/unit/words.test.ts');
 
@@ -71,9 +71,9 @@ const MAX_COMMENT_COLUMNS = 120;
 /** Not one that is an address: it cannot be broken. */
 const COMMENT = /^\s*(?:\/\/|\/?\*)(?! https:\/\/\S+$)/;
 
-test(`no comment in src or translate is wider than ${MAX_COMMENT_COLUMNS} columns`, (t) => {
+test(`no comment in src is wider than ${MAX_COMMENT_COLUMNS} columns`, (t) => {
   const wide = files
-    .filter((file) => /^(?:src|translate)\/.*\.ts$/.test(file))
+    .filter((file) => /^src\/.*\.ts$/.test(file))
     .flatMap((file) =>
       read(file)
         .split('\n')
@@ -83,9 +83,9 @@ test(`no comment in src or translate is wider than ${MAX_COMMENT_COLUMNS} column
   t.deepEqual(wide, []);
 });
 
-test('no comment in src or translate begins with Of: it says what it describes first', (t) => {
+test('no comment in src begins with Of: it says what it describes first', (t) => {
   const found = files
-    .filter((file) => /^(?:src|translate)\/.*\.ts$/.test(file))
+    .filter((file) => /^src\/.*\.ts$/.test(file))
     .flatMap((file) =>
       read(file)
         .split('\n')
