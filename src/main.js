@@ -9,7 +9,9 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const { keepCompiled } = await import('./common/compile-cache.ts');
 // Before anything else is imported. The image's own user cannot write there: its processes have no cache.
 keepCompiled(join(ROOT, 'node_modules/.cache/compiled'), process.env);
-const { callersFolder } = await import('./commands/callers-folder.ts');
 const { COMMANDS } = await import('./commands/table.ts');
 const { runProgram } = await import('./commands/program.ts');
-await runProgram(COMMANDS, process.argv.slice(2), callersFolder(ROOT, process.cwd(), process.env));
+// Where relative paths begin. npm runs Gatehouse's scripts in Gatehouse's own folder, and sets INIT_CWD to the folder
+// that it was called from. In any other folder the variable comes from another project's script.
+const callersFolder = process.cwd() === ROOT ? process.env['INIT_CWD'] : undefined;
+await runProgram(COMMANDS, process.argv.slice(2), callersFolder ?? '.');
