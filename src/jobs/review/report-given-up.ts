@@ -3,6 +3,7 @@ import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { markReported } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { openReview } from './open-review.ts';
+import { leaveClosed } from './record-merge.ts';
 import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
 
@@ -28,7 +29,7 @@ export async function reportGivenUp(
       throw err;
     });
     if (pullRequest?.state !== 'open') {
-      await review.leave(pullRequest);
+      await leaveClosed(deps, review, pullRequest);
       return;
     }
     if (pullRequest.archived) {

@@ -18,7 +18,7 @@ import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, openReview } from './open-review.ts';
-import { recordMerge } from './record-merge.ts';
+import { leaveClosed } from './record-merge.ts';
 import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
 import { showPreview, withPreview } from './show-preview.ts';
@@ -151,11 +151,7 @@ async function endReview(
   ref: PullRequestRef,
   pullRequest: PullRequest | undefined,
 ): Promise<Outcome> {
-  if (pullRequest?.state === 'merged') {
-    // Before the review forgets it: a resync finds what was left here.
-    await recordMerge(deps, pullRequest);
-  }
-  await review.leave(pullRequest);
+  await leaveClosed(deps, review, pullRequest);
   const why = pullRequest === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
   deps.log.info({ ...ref }, `nothing to review: the pull request ${why}`);
   return 'over';

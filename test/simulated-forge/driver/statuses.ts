@@ -8,7 +8,7 @@ export interface Statuses {
   setStatus(
     repository: string,
     sha: string,
-    status: Pick<Status, 'context' | 'state' | 'description' | 'author'> & { targetUrl?: string },
+    status: Pick<Status, 'context' | 'state' | 'description' | 'author'> & Partial<Pick<Status, 'targetUrl' | 'at'>>,
   ): Status;
   /**
    * A check run of an App's: a new one, as each attempt has. Without a conclusion it is in progress. It is in the

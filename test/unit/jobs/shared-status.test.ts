@@ -2,6 +2,7 @@ import test from 'ava';
 import { sameContext, statusContext } from '../../../src/forges/port/status-context.ts';
 import { sharedStatus } from '../../../src/jobs/review/shared-status.ts';
 import type { HeadVerdict } from '../../../src/jobs/tables/reviews.ts';
+import { meaningOfSuccess } from '../../../src/review/verdict.ts';
 
 test('the base branch takes the place of every {base}', (t) => {
   t.is(statusContext('gatehouse/{base}', 'release/1.x'), 'gatehouse/release/1.x');
@@ -65,4 +66,14 @@ test('without enforcement the worst verdict is shown as a success that says so',
     description: 'Not enforced: Could not be reviewed',
   });
   t.is(sharedStatus([verdict(2, 'none')], false), undefined);
+});
+
+test('what a success means can be told however many pull requests share it', (t) => {
+  const overridden = verdict(1, 'success', '1 rule overridden: urgent');
+  const passed = verdict(2, 'success', 'All 2 rules that apply are met');
+  const meaning = (verdicts: readonly HeadVerdict[], enforce = true) =>
+    meaningOfSuccess(sharedStatus(verdicts, enforce)?.description ?? '');
+  t.deepEqual([meaning([overridden]), meaning([overridden, passed])], ['overridden', 'overridden']);
+  t.deepEqual([meaning([passed]), meaning([passed, verdict(3, 'success')])], ['passed', 'passed']);
+  t.deepEqual([meaning([passed], false), meaning([passed, overridden], false)], ['not enforced', 'not enforced']);
 });

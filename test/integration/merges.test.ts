@@ -1,0 +1,95 @@
+import ava from 'ava';
+import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
+
+const test = ava.serial;
+
+const DAYS = 400;
+const AN_HOUR_AGO = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000);
+const SHOWN_TIME = AN_HOUR_AGO.toISOString().replace('T', ' ').replace('.000', '');
+
+const PASSED: MergeRow = {
+  mergedAt: AN_HOUR_AGO,
+  repositoryId: '7',
+  repository: 'acme/widgets',
+  pullRequest: 1,
+  baseBranch: 'main',
+  headSha: 'a'.repeat(40),
+  mergeSha: 'b'.repeat(40),
+  mergedBy: 'bob',
+  outcome: 'passed',
+  verdict: 'success',
+  overrides: [],
+};
+const OVERRIDDEN: MergeRow = {
+  ...PASSED,
+  mergedAt: new Date(AN_HOUR_AGO.getTime() + 1_000),
+  pullRequest: 2,
+  baseBranch: '=cmd()',
+  outcome: 'overridden',
+  overrides: [{ rule: 'title', login: 'ada', reason: 'urgent, "now"', comment: '7', at: '2026-01-02T03:04:05Z' }],
+};
+const DIRECT: MergeRow = {
+  ...PASSED,
+  mergedAt: new Date(AN_HOUR_AGO.getTime() + 2_000),
+  repositoryId: '8',
+  repository: 'acme/gadgets',
+  pullRequest: null,
+  headSha: null,
+  outcome: 'direct',
+  verdict: null,
+};
+
+const database = await makeMigratedDatabase();
+const pool = openPool(database.url);
+test.after.always(() => pool.end());
+
+test.before(async (t) => {
+  for (const row of [PASSED, OVERRIDDEN, DIRECT]) {
+    t.true(await saveMerge(pool, row, DAYS));
+  }
+});
+
+const run = (...args: readonly string[]) => runGatehouse(['merges', ...args], { env: { DATABASE_URL: database.url } });
+
+test('a merge is recorded once, a pull request by its repository’s id', async (t) => {
+  t.false(await saveMerge(pool, { ...PASSED, repository: 'acme/renamed', outcome: 'bypassed' }, DAYS));
+  t.false(await saveMerge(pool, DIRECT, DAYS));
+  t.false(await saveMerge(pool, { ...PASSED, pullRequest: 9, mergedAt: new Date('2020-01-01') }, DAYS), 'too old');
+  t.is((await run('--since', '2019-01-01', '--json')).stdout.trim().split('\n').length, 3);
+});
+
+test('merges prints a table, the oldest first', async (t) => {
+  const { stdout, code } = await run();
+  t.is(code, 0);
+  const [head, ...rows] = stdout.trimEnd().split('\n');
+  t.regex(head ?? '', /^TIME +REPOSITORY +BRANCH +COMMIT +OUTCOME +PULL +BY +VERDICT +OVERRIDDEN$/);
+  t.is(rows.length, 3);
+  t.true(rows[0]?.startsWith(`${SHOWN_TIME}  acme/widgets  main    ${'b'.repeat(10)}  passed `));
+  t.regex(rows[1] ?? '', /overridden +#2 +bob +success +title by ada: urgent, "now"$/);
+  t.regex(rows[2] ?? '', /acme\/gadgets .* direct +bob$/);
+});
+
+test('merges takes a repository in any case, a time, and says when there is nothing', async (t) => {
+  t.is((await run('ACME/Gadgets')).stdout.trim().split('\n').length, 2);
+  const { stdout, stderr, code } = await run('--since', '1m');
+  t.deepEqual([stdout, stderr, code], ['', 'Nothing was merged.\n', 0]);
+  t.is((await run('--json', '--csv')).code, 64);
+});
+
+test('merges as JSON has everything, and as CSV no field is a formula', async (t) => {
+  const lines = (await run('--json')).stdout.trimEnd().split('\n');
+  t.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [PASSED, OVERRIDDEN, DIRECT].map((row) => ({ ...row, mergedAt: row.mergedAt.toISOString() })),
+  );
+  const csv = (await run('acme/widgets', '--csv')).stdout.split('\r\n');
+  t.is(csv[0], 'time,repository,branch,commit,outcome,pull,by,verdict,overridden');
+  t.true(csv[2]?.includes(`,'=cmd(),${'b'.repeat(40)},overridden,#2,bob,success,"title by ada: urgent, ""now"""`));
+});
+
+test('report counts merges by outcome', async (t) => {
+  const { stdout } = await runGatehouse(['report'], { env: { DATABASE_URL: database.url } });
+  t.regex(stdout, /^OUTCOME +MERGES\ndirect +1\noverridden +1\npassed +1\n$/);
+});

@@ -1,0 +1,287 @@
+import ava from 'ava';
+import { type MergeRow, readMerges } from '../../src/audit/merges.ts';
+import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { eventually } from '../helpers/until.ts';
+
+const test = ava.serial;
+const shared = shareStories(ava);
+
+const POLICY = `version: 1
+override: { by: bob }
+rules:
+  - id: title
+    require: { title: '^feat: ' }
+`;
+const FILES = { '.gatehouse.yml': POLICY, 'app.ts': 'one\n' };
+const GOOD = { title: 'feat: things' };
+const BAD = { title: 'things' };
+/** Later than a second after every status. */
+const LATER_MS = 3_000;
+
+type How = 'merge' | 'squash' | 'rebase' | 'fast-forward';
+
+/** Merges some seconds after the last status was set. */
+async function merge(
+  scene: Scene,
+  number: number,
+  { how = 'merge' as How, by = 'bob', isTold = true } = {},
+): Promise<void> {
+  const { forge, repository } = scene;
+  const before = forge.head(repository, forge.pull(repository, number).baseBranch);
+  forge.merge(repository, number, { how, by, force: true });
+  dateMerge(scene, number, Date.now() + LATER_MS);
+  if (isTold) {
+    await tellMerge(scene, number, before, by);
+  }
+}
+
+function dateMerge({ forge, repository }: Scene, number: number, time: number): void {
+  const pull = forge.pull(repository, number);
+  const at = new Date(time).toISOString();
+  pull.merged &&= { ...pull.merged, at, closedAt: at };
+}
+
+async function tellMerge(scene: Scene, number: number, before: string, by: string): Promise<void> {
+  const { baseBranch, merged } = scene.forge.pull(scene.repository, number);
+  await scene.tell({ kind: 'push', branch: baseBranch, commits: merged?.commits.length ?? 1, before, by });
+  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+  await scene.settled();
+}
+
+/** Of pull requests and pushes, once no push waits to be looked at again. */
+async function merges({ door, repository }: Pick<Scene, 'door' | 'repository'>): Promise<readonly MergeRow[]> {
+  await eventually('every push was looked at for the last time', async () => {
+    await door.database.query(
+      `UPDATE gatehouse_jobs.job SET start_after = now() WHERE name = 'default-push' AND state = 'retry'`,
+    );
+    const { rowCount } = await door.database.query(
+      `SELECT FROM gatehouse_jobs.job WHERE name = 'default-push' AND state IN ('created', 'retry', 'active')
+          AND data->>'repository' = $1`,
+      [repository],
+    );
+    return rowCount === 0;
+  });
+  return readMerges(door.database, { repository });
+}
+
+async function shown(scene: Pick<Scene, 'door' | 'repository'>): Promise<readonly string[]> {
+  return (await merges(scene)).map(
+    ({ outcome, pullRequest, mergedBy }) =>
+      `${outcome} ${pullRequest === null ? 'push' : `#${pullRequest}`} ${mergedBy}`,
+  );
+}
+
+for (const name of FORGES) {
+  test(`${name}: a green pull request has passed, by whatever method it was merged`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    for (const how of ['merge', 'squash', 'rebase', 'fast-forward'] as const) {
+      const number = await scene.open({ [`${how}.ts`]: 'a\n' }, GOOD);
+      await scene.push(number, { [`${how}-2.ts`]: 'b\n' });
+      if (how === 'fast-forward') {
+        await scene.updateBranch(number);
+      }
+      await scene.settled();
+      await merge(scene, number, { how });
+    }
+    const found = await merges(scene);
+    t.deepEqual(await shown(scene), ['passed #1 bob', 'passed #2 bob', 'passed #3 bob', 'passed #4 bob']);
+    const last = scene.forge.pull(scene.repository, 4);
+    t.like(found.at(-1), {
+      baseBranch: 'main',
+      headSha: last.headSha,
+      mergeSha: scene.forge.head(scene.repository, 'main'),
+      verdict: 'success',
+      overrides: [],
+    });
+  });
+
+  test(`${name}: no merge past a red status, or without one, has passed`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const red = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    await merge(scene, red, { by: 'root' });
+    const unseen = scene.openSilently({ 'b.ts': 'b\n' }, GOOD);
+    await merge(scene, unseen, { by: 'root' });
+    t.deepEqual(await shown(scene), [`bypassed #${red} root`, `not judged #${unseen} root`]);
+    t.is((await merges(scene))[0]?.verdict, 'failure');
+  });
+
+  test(`${name}: a success that somebody else set under Gatehouse’s name passes nothing`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    const status = { context: 'gatehouse/main', state: 'success', description: 'All is well' } as const;
+    forge.setStatus(repository, scene.head(number), { ...status, author: 'mallory' });
+    await merge(scene, number, { by: 'mallory' });
+    t.deepEqual(await shown(scene), [`bypassed #${number} mallory`]);
+  });
+
+  test(`${name}: a status of after the merge changes nothing that was merged`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    scene.forge.merge(scene.repository, number, { force: true, by: 'root' });
+    dateMerge(scene, number, Date.now() + LATER_MS);
+    const { forge, repository } = scene;
+    const status = { context: 'gatehouse/main', state: 'success', description: 'Later' } as const;
+    const at = new Date(Date.now() + 2 * LATER_MS).toISOString();
+    forge.setStatus(repository, scene.head(number), { ...status, author: 'gatehouse', at });
+    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), [`bypassed #${number} root`]);
+  });
+
+  test(`${name}: without a policy, or when it is gone, nothing was judged`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const released = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    await scene.push('main', { '.gatehouse.yml': null });
+    await scene.settled();
+    t.is(scene.status(released)?.state, 'success');
+    await merge(scene, released);
+    const free = await scene.open({ 'b.ts': 'b\n' }, BAD);
+    await scene.settled();
+    await merge(scene, free);
+    t.deepEqual(
+      (await shown(scene)).filter((line) => line.includes('#')),
+      [`not judged #${released} bob`, `not judged #${free} bob`],
+    );
+  });
+
+  test(`${name}: an override is named with the merge that it let through`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
+    await scene.settled();
+    await scene.comment(number, 'bob', `/gatehouse override title ${scene.head(number)} urgent`);
+    await scene.settled();
+    await merge(scene, number);
+    const [found] = await merges(scene);
+    t.is(found?.outcome, 'overridden');
+    t.like(found?.overrides[0], { rule: 'title', login: 'bob', reason: 'urgent' });
+  });
+
+  test(`${name}: a merge whose webhook is lost is found by the resync`, async (t) => {
+    const story = shared(name);
+    const scene = story.scene(FILES);
+    const green = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    const red = await scene.open({ 'b.ts': 'b\n' }, BAD);
+    await scene.settled();
+    await merge(scene, green, { isTold: false });
+    await merge(scene, red, { isTold: false, by: 'root' });
+    await workerComesBy(story, {}, [scene.repository]);
+    t.deepEqual((await shown(scene)).toSorted(), [`bypassed #${red} root`, `passed #${green} bob`]);
+  });
+
+  test(`${name}: no merge is recorded twice, and none is lost to an error of the forge`, async (t) => {
+    const story = shared(name);
+    const scene = story.scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    await scene.settled();
+    const path = new RegExp(`^/repos/${scene.repository}/.*statuses`);
+    scene.forge.fault({ method: 'GET', path, times: 2, fault: { kind: 'status', status: 403 } });
+    await merge(scene, number, { isTold: false });
+    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), []);
+    await workerComesBy(story, {}, [scene.repository]);
+    t.deepEqual(await shown(scene), [`passed #${number} bob`]);
+    scene.forge.label(scene.repository, number, 'late');
+    await scene.tell({ kind: 'pull-request', number, action: 'labeled' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), [`passed #${number} bob`]);
+  });
+
+  test(`${name}: a push that no pull request brought is direct, and names who pushed`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const { forge, repository } = scene;
+    await scene.push('main', { 'a.ts': 'a\n' }, { 'b.ts': 'b\n' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), ['direct push alice']);
+    await scene.push('topic', { 'c.ts': 'c\n' });
+    await scene.settled();
+    t.is((await shown(scene)).length, 1, 'another branch');
+
+    const number = await scene.open({ 'd.ts': 'd\n' }, GOOD);
+    await scene.settled();
+    const before = forge.head(repository, 'main');
+    forge.commit(repository, 'main', { 'evil.ts': 'x\n' });
+    forge.commit(repository, 'main', { 'evil.ts': 'y\n' });
+    forge.merge(repository, number, { how: 'squash', by: 'mallory', force: true });
+    dateMerge(scene, number, Date.now() + LATER_MS);
+    await scene.tell({ kind: 'push', branch: 'main', commits: 3, before, by: 'mallory' });
+    await scene.settled();
+    t.deepEqual((await shown(scene)).slice(1), ['direct push mallory'], 'more than its pull request has');
+  });
+
+  test(`${name}: what was merged into another branch is direct where it is pushed`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const { forge, repository } = scene;
+    await scene.push('next', { 'next.ts': 'a\n' });
+    const number = await scene.open({ 'a.ts': 'a\n' }, { ...GOOD, base: 'next' });
+    await scene.settled();
+    await merge(scene, number, { how: 'fast-forward' });
+    forge.reset(repository, 'main', scene.head(number));
+    await scene.tell({ kind: 'push', branch: 'main', by: 'mallory' });
+    await scene.settled();
+    t.deepEqual((await shown(scene)).toSorted(), ['direct push mallory', `passed #${number} bob`]);
+  });
+
+  test(`${name}: a rename loses no merge, and repeats none`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const [first, second] = [await scene.open({ 'a.ts': 'a\n' }, GOOD), await scene.open({ 'b.ts': 'b\n' }, BAD)];
+    await scene.settled();
+    await merge(scene, first);
+    await scene.rename(`${scene.repository.split('/')[1]}-renamed`);
+    await merge(scene, second, { by: 'root' });
+    await scene.tell({ kind: 'pull-request', number: first, action: 'labeled' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), [`bypassed #${second} root`]);
+  });
+}
+
+test('github: without enforcement no merge has passed', async (t) => {
+  await using story = await tellStory('github', FILES, { ENFORCE: 'false' });
+  const number = await story.open({ 'a.ts': 'a\n' }, BAD);
+  await story.settled();
+  t.is(story.status(number)?.state, 'success');
+  await merge(story, number);
+  t.deepEqual(await shown(story), [`not enforced #${number} bob`]);
+});
+
+for (const { title, details, outcome } of [
+  { title: 'passed', details: GOOD, outcome: 'passed' },
+  { title: 'failed', details: BAD, outcome: 'bypassed' },
+]) {
+  test(`github: a merge queue’s merge is what its own group has ${title}`, async (t) => {
+    const scene = shared('github').scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'a\n' }, details);
+    await scene.settled();
+    const before = forge.head(repository, 'main');
+    const headSha = forge.enqueue(repository, number);
+    await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
+    await scene.settled();
+    forge.mergeQueue(repository, 'main');
+    dateMerge(scene, number, Date.now() + LATER_MS);
+    const by = 'github-merge-queue[bot]';
+    await tellMerge(scene, number, before, by);
+    t.deepEqual(await shown(scene), [`${outcome} #${number} ${by}`]);
+  });
+}
+
+test('gitea: nobody who merges by hand chooses the time whose status counts', async (t) => {
+  const scene = shared('gitea').scene(FILES);
+  const { forge, repository } = scene;
+  const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+  await scene.settled();
+  await scene.edit(number, BAD);
+  await scene.settled();
+  const commit = forge.commit(repository, 'by-hand', { 'a.ts': 'a\n' }, { merging: [scene.head(number)] });
+  forge.mergeByHand(repository, number, commit, 'mallory', '2026-01-01T00:00:00Z');
+  const pull = forge.pull(repository, number);
+  pull.merged &&= { ...pull.merged, closedAt: new Date(Date.now() + LATER_MS).toISOString() };
+  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
+  await scene.settled();
+  t.deepEqual(await shown(scene), [`bypassed #${number} mallory`]);
+});
