@@ -1,4 +1,4 @@
-import { type Changes, makeCommit } from '../git.ts';
+import { makeCommit } from '../git.ts';
 import { compareTrees } from '../tree-diff.ts';
 import { baseSha, changesOf, commitOf, commitsOf, type Pull } from '../world.ts';
 import { MAIN, type Stage } from './stage.ts';
@@ -22,8 +22,6 @@ interface MergeDetails {
   readonly by?: string;
   /** Whether an administrator merges, whatever the base branch requires. */
   readonly force?: boolean;
-  /** What else is in the commit, which somebody then made and pushed by hand. */
-  readonly own?: Changes;
 }
 
 /** The account of GitHub that merges what is in a queue. */
@@ -88,7 +86,7 @@ export function makePullRequests(stage: Stage): PullRequests {
   }
 
   /** Brings a pull request to its base branch. Returns the commits that it is there, oldest first. */
-  function bring(of: Pull, how: MergeDetails['how'], own: Changes): readonly string[] {
+  function bring(of: Pull, how: MergeDetails['how']): readonly string[] {
     const { repository, baseBranch, headSha, number, author } = of;
     if (how === 'fast-forward') {
       const commits = commitsOf(world, of).map(({ sha }) => sha);
@@ -111,7 +109,7 @@ export function makePullRequests(stage: Stage): PullRequests {
       files[path] = tree.get(path) ?? null;
     }
     const merging = how === 'merge' ? [headSha] : [];
-    return [commitOn(repository, baseBranch, { ...files, ...own }, { message: `Merge #${number}`, merging, author })];
+    return [commitOn(repository, baseBranch, files, { message: `Merge #${number}`, merging, author })];
   }
 
   return {
@@ -178,13 +176,13 @@ export function makePullRequests(stage: Stage): PullRequests {
     },
     close: (repository, number) => change(repository, number, { state: 'closed' }),
     reopen: (repository, number) => change(repository, number, { state: 'open' }),
-    merge(repository, number, { how = 'merge', by = 'bob', force = false, own = {} } = {}) {
+    merge(repository, number, { how = 'merge', by = 'bob', force = false } = {}) {
       const found = pull(repository, number);
       if (!force && !meetsProtection(found)) {
         return false;
       }
       const into = baseSha(found);
-      const commits = bring(found, how, own);
+      const commits = bring(found, how);
       const as = commits.at(-1) ?? into;
       change(repository, number, { state: 'closed', merged: { at: now(), closedAt: now(), into, as, commits, by } });
       return true;
