@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import ava from 'ava';
 import type pg from 'pg';
+import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
 import { recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { RecordedRule, VerdictRecord } from '../../src/audit/verdict-record.ts';
@@ -43,6 +44,20 @@ const FAILED: VerdictRecord = {
     { login: 'bob', sha: HEAD, at: '2026-01-02T03:04:05Z', official: false, bot: false },
   ],
   overrides: [{ rule: 'title', login: 'octocat', reason: 'hotfix 4711', comment: '7', at: '2026-01-02T03:04:05Z' }],
+};
+
+const OVERRIDDEN_MERGE: MergeRow = {
+  mergedAt: new Date(),
+  repositoryId: '7',
+  repository: 'acme/widgets',
+  pullRequest: 1,
+  baseBranch: 'main',
+  headSha: HEAD,
+  mergeSha: 'b'.repeat(40),
+  mergedBy: 'Octocat',
+  outcome: 'overridden',
+  verdict: 'success',
+  overrides: FAILED.overrides,
 };
 
 /** Two verdicts on a pull request, what was posted of them, and one on another pull request. */
@@ -207,6 +222,7 @@ test('report says what observed rules would have done, apart from those in force
 
 test('the commands of docs/operations.md erase a login, and nothing stays writable', async (t) => {
   await withRecord(async (_, pool) => {
+    await saveMerge(pool, OVERRIDDEN_MERGE, 400);
     const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const [, script = ''] =
       /### Erase a person's login[\s\S]*?```sql\n\\set login 'octocat'\n([\s\S]*?)```/.exec(docs) ?? [];
@@ -215,9 +231,11 @@ test('the commands of docs/operations.md erase a login, and nothing stays writab
     const text = await recordAsText(pool);
     t.notRegex(text, /octocat(?!-2)/i);
     t.regex(text, /"author":"erased"/);
+    t.regex(text, /"merged_by":"erased"/);
     t.regex(text, /"login": ?"erased"/);
     t.regex(text, /Waiting for 1 approval from erased, not from octocat-2/);
     t.regex(text, /"login": ?"bob"/);
     await t.throwsAsync(pool.query("UPDATE gatehouse.audit_verdicts SET author = ''"), { code: '42501' });
+    await t.throwsAsync(pool.query("UPDATE gatehouse.merges SET merged_by = ''"), { code: '42501' });
   });
 });
