@@ -12,7 +12,6 @@ export const FILES: readonly string[] = [
   'docs/gatehouse.schema.json',
   'docs/gatehouse.test.schema.json',
   'docs/schemastore.json',
-  'docs/ledger.png',
   'docs/pull-request-dark.png',
   'docs/pull-request-light.png',
 ];

@@ -32,7 +32,6 @@ const NAVIGATION: readonly (readonly [string, readonly (readonly [string, string
       ['docs/operations.md', 'Operations'],
       ['docs/alerts.md', 'Alerts'],
       ['docs/sizing.md', 'Sizing'],
-      ['docs/ledger.md', 'Ledger'],
       ['docs/forges.md', 'How it reads a forge'],
       ['docs/commands.md', 'Commands'],
       ['docs/settings.md', 'Settings'],
