@@ -1,8 +1,9 @@
 import type pg from 'pg';
+import { inTransaction } from '../db/transaction.ts';
 import type { PostedStatus } from '../forges/port/postings.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import { meaningOfSuccess } from '../review/verdict.ts';
-import { commitRows } from './partitions.ts';
+import { ensurePartitions } from './partitions.ts';
 import type { RecordFilter } from './read-record.ts';
 import type { RecordedOverride } from './verdict-record.ts';
 
@@ -30,7 +31,7 @@ export interface MergeRow {
   readonly outcome: Outcome;
   /** The state of the last verdict on the head; null where the record has none. */
   readonly verdict: string | null;
-  /** Of an overridden one: who, and why. */
+  /** Where the outcome is `overridden`: who, and why. */
   readonly overrides: readonly RecordedOverride[];
 }
 
@@ -65,34 +66,27 @@ const SAVE_TIMEOUT_MS = 10_000;
  * Adds a merge to the record, once, unless it is so old that retention has dropped its row. Resolves to whether it was
  * added.
  */
-export async function saveMerge(pool: pg.Pool, merge: MergeRow, auditDays: number): Promise<boolean> {
-  const rows = await commitRows(pool, SAVE_TIMEOUT_MS, {
-    text: `
-      INSERT INTO gatehouse.merges
-        (merged_at, repository_id, repository, pull_request, base_branch, head_sha, merge_sha, merged_by, outcome, verdict, overrides)
-      SELECT $1::timestamptz, $2::text, $3, $4::int, $5, $6, $7::text, $8, $9, $10, $11
-       WHERE $1 > now() - make_interval(days => $12)
-         AND NOT EXISTS (
-           SELECT FROM gatehouse.merges
-            WHERE repository_id = $2 AND pull_request IS NOT DISTINCT FROM $4
-              AND ($4 IS NOT NULL OR merge_sha = $7))
-      RETURNING 1`,
-    values: [
-      merge.mergedAt,
-      merge.repositoryId,
-      merge.repository,
-      merge.pullRequest,
-      merge.baseBranch,
-      merge.headSha,
-      merge.mergeSha,
-      merge.mergedBy,
-      merge.outcome,
-      merge.verdict,
-      JSON.stringify(merge.overrides),
-      auditDays,
-    ],
+export function saveMerge(pool: pg.Pool, merge: MergeRow, auditDays: number): Promise<boolean> {
+  const { repositoryId, pullRequest, mergeSha, ...about } = merge;
+  return inTransaction(pool, SAVE_TIMEOUT_MS, async (client) => {
+    await ensurePartitions(client);
+    // Whoever records the same meanwhile waits, and then finds it: no index of a partitioned table would refuse it.
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('merges of ' || $1, 0))", [repositoryId]);
+    const { rowCount } = await client.query(
+      `INSERT INTO gatehouse.merges (repository_id, pull_request, merge_sha, merged_at, repository, base_branch, head_sha,
+                                     merged_by, outcome, verdict, overrides)
+       SELECT $1::text, $2::int, $3::text, $4::timestamptz, $5, $6, $7, $8, $9, $10, $11
+        WHERE $4 > now() - make_interval(days => $12)
+          AND NOT EXISTS (
+            SELECT FROM gatehouse.merges
+             WHERE repository_id = $1 AND pull_request IS NOT DISTINCT FROM $2 AND ($2 IS NOT NULL OR merge_sha = $3))`,
+      [
+        ...[repositoryId, pullRequest, mergeSha, about.mergedAt, about.repository, about.baseBranch, about.headSha],
+        ...[about.mergedBy, about.outcome, about.verdict, JSON.stringify(about.overrides), auditDays],
+      ],
+    );
+    return rowCount === 1;
   });
-  return rows.length > 0;
 }
 
 /** The last verdict on a head; undefined where the record has none. */

@@ -5,7 +5,10 @@ import { addMerge, type RecordMergeDeps } from './review/record-merge.ts';
 /** So often a forge is asked again that names no pull request: it may do so some moments after the push. */
 const LOOKS_AGAIN = 2;
 
-/** Records a push to a default branch, unless a merged pull request brought it. `looks`: how often it was looked at before. */
+/**
+ * Records a push to a default branch, unless a merged pull request brought it. `looks`: how often it was looked at
+ * before.
+ */
 export async function recordDirectPush(
   deps: RecordMergeDeps,
   push: Jobs['default-push'],

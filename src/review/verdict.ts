@@ -203,7 +203,7 @@ export const NOTHING_REQUIRED = 'No policy requires anything any more';
 
 /** What a success means, by the description that it was posted with. */
 export function meaningOfSuccess(description: string): 'passed' | 'overridden' | 'not enforced' | 'not judged' {
-  // Of several pull requests with one head, the worst is named first.
+  // Where several pull requests have one head, the worst is named first.
   const said = description.replace(/^#\d+: /, '');
   if (said === NOTHING_REQUIRED) {
     return 'not judged';

@@ -93,3 +93,10 @@ test('report counts merges by outcome', async (t) => {
   const { stdout } = await runGatehouse(['report'], { env: { DATABASE_URL: database.url } });
   t.regex(stdout, /^OUTCOME +MERGES\ndirect +1\noverridden +1\npassed +1\n$/);
 });
+
+test('a merge that many record at once is recorded once', async (t) => {
+  const row = { ...PASSED, repository: 'acme/busy', repositoryId: '9', pullRequest: 4 };
+  const saved = await Promise.all(Array.from({ length: 20 }, () => saveMerge(pool, row, DAYS)));
+  t.is(saved.filter(Boolean).length, 1);
+  t.is((await run('acme/busy')).stdout.trimEnd().split('\n').length, 2);
+});

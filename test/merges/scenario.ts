@@ -115,35 +115,47 @@ async function maybeUntold({ site, random }: Scenario, act: () => Promise<void>)
 }
 
 async function merge(scenario: Scenario, { pulls }: Truth, kind: 'green' | 'red'): Promise<void> {
-  const { site, random } = scenario;
+  const { random } = scenario;
   const number = await openPull(scenario, kind === 'green' ? 'success' : 'failure');
-  let method = METHODS[Math.floor(random() * METHODS.length)] ?? 'merge';
-  const [person, force] = kind === 'green' ? (['bob', false] as const) : (['alice', true] as const);
+  const method = METHODS[Math.floor(random() * METHODS.length)] ?? 'merge';
   await maybeUntold(scenario, () =>
-    eventually(`${site.repository}#${number} is merged`, async () => {
-      try {
-        await request(scenario, person, `/pulls/${number}/merge`, { Do: method, force_merge: force });
-        return true;
-      } catch (error) {
-        if (!String(error).includes('Please try again later')) {
-          // Only where nothing came to the base since.
-          if (method !== 'fast-forward-only') {
-            throw error;
-          }
-          method = 'merge';
-        }
-        return false;
-      }
-    }),
+    kind === 'green'
+      ? askToMerge(scenario, 'bob', number, { Do: method })
+      : askToMerge(scenario, 'alice', number, { Do: method, force_merge: true }),
   );
   pulls.set(number, kind);
+}
+
+interface Merging {
+  readonly Do: string;
+  readonly force_merge?: boolean;
+  readonly merge_when_checks_succeed?: boolean;
+}
+
+/** Gitea looks for conflicts first, and takes a fast-forward only where nothing came to the base since. */
+async function askToMerge(scenario: Scenario, person: Person, number: number, how: Merging) {
+  let body = how;
+  await eventually(`Gitea takes the merge of ${scenario.site.repository}#${number}`, async () => {
+    try {
+      await request(scenario, person, `/pulls/${number}/merge`, body);
+      return true;
+    } catch (error) {
+      if (!String(error).includes('Please try again later')) {
+        if (body.Do !== 'fast-forward-only') {
+          throw error;
+        }
+        body = { ...body, Do: 'merge' };
+      }
+      return false;
+    }
+  });
 }
 
 /** Gitea merges it by itself as soon as its status is a success. */
 async function mergeWhenGreen(scenario: Scenario, { pulls }: Truth): Promise<void> {
   const { site } = scenario;
   const number = await openPull(scenario, 'failure');
-  await request(scenario, 'bob', `/pulls/${number}/merge`, { Do: 'merge', merge_when_checks_succeed: true });
+  await askToMerge(scenario, 'bob', number, { Do: 'merge', merge_when_checks_succeed: true });
   await request(scenario, 'bob', `/pulls/${number}`, { title: 'feat: it' });
   await eventually(`${site.repository}#${number} merges itself`, async () => (await site.state(number)) === 'merged');
   pulls.set(number, 'auto');

@@ -15,6 +15,7 @@ export interface RecordMergeDeps {
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
+  readonly keepsRecord: boolean;
   readonly auditDays: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -26,7 +27,7 @@ export async function leaveClosed(
   review: OpenReview,
   pullRequest: PullRequest | undefined,
 ): Promise<void> {
-  if (pullRequest?.state === 'merged') {
+  if (pullRequest?.state === 'merged' && deps.keepsRecord) {
     // Before the review forgets it: where this fails, a resync comes back to it.
     await recordMerge(deps, pullRequest);
   }
@@ -80,7 +81,10 @@ async function ownStatuses(
   }
 }
 
-/** Each merge once, in the record, in the log and in the metrics. Shipped elsewhere, the line in the log is what no owner of the database can rewrite. */
+/**
+ * Each merge once: in the record, in the log and in the metrics. Whoever owns the database can rewrite the record, but
+ * not a log that was shipped elsewhere.
+ */
 export async function addMerge(
   { pool, auditDays, metrics, log }: Pick<RecordMergeDeps, 'pool' | 'auditDays' | 'metrics' | 'log'>,
   merge: MergeRow,
