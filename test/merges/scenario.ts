@@ -32,13 +32,14 @@ export interface Scenario {
 /** What people did: how pull requests were merged, and the commits that were pushed directly. */
 export interface Truth {
   readonly pulls: Map<number, 'green' | 'red' | 'auto'>;
-  readonly pushes: { readonly sha: string; readonly isLost: boolean }[];
+  readonly pushes: string[];
 }
 
 /** All actions in the order that `random` draws. Three of ten have their webhooks lost, and one of twenty ends the worker. */
 export async function playScenario(scenario: Scenario, amounts: Amounts): Promise<Truth> {
   const { random } = scenario;
-  const truth: Truth = { pulls: new Map(), pushes: [] };
+  // What the repository began with may be told, too.
+  const truth: Truth = { pulls: new Map(), pushes: await commitsOf(scenario) };
   await request(scenario, 'alice', '/branch_protections', {
     rule_name: MAIN,
     enable_push: true,
@@ -82,6 +83,13 @@ async function request({ gitea, site }: Scenario, person: Person, path: string, 
   }
 }
 
+async function commitsOf({ gitea, site }: Scenario): Promise<string[]> {
+  const headers = { authorization: `token ${gitea.tokens.alice}` };
+  const response = await fetch(`${gitea.url}/api/v1/repos/${site.repository}/commits?sha=${MAIN}`, { headers });
+  const commits = (await response.json()) as readonly { readonly sha: string }[];
+  return commits.map(({ sha }) => sha);
+}
+
 let files = 0;
 function newFile(): Record<string, string> {
   files += 1;
@@ -101,8 +109,8 @@ async function openPull({ site, random }: Scenario, state: 'success' | 'failure'
   return number;
 }
 
-/** Does something, with its webhooks or without. Resolves to whether they were lost. */
-async function maybeUntold({ site, random }: Scenario, act: () => Promise<void>): Promise<boolean> {
+/** Does something, with its webhooks or without. */
+async function maybeUntold({ site, random }: Scenario, act: () => Promise<void>): Promise<void> {
   const isLost = random() < 0.3;
   if (isLost) {
     await site.loseWebhooks(true);
@@ -111,7 +119,6 @@ async function maybeUntold({ site, random }: Scenario, act: () => Promise<void>)
   if (isLost) {
     await site.loseWebhooks(false);
   }
-  return isLost;
 }
 
 async function merge(scenario: Scenario, { pulls }: Truth, kind: 'green' | 'red'): Promise<void> {
@@ -162,9 +169,7 @@ async function mergeWhenGreen(scenario: Scenario, { pulls }: Truth): Promise<voi
 }
 
 async function push(scenario: Scenario, { pushes }: Truth): Promise<void> {
-  let sha = '';
-  const isLost = await maybeUntold(scenario, async () => {
-    sha = await scenario.site.push(MAIN, newFile());
+  await maybeUntold(scenario, async () => {
+    pushes.push(await scenario.site.push(MAIN, newFile()));
   });
-  pushes.push({ sha, isLost });
 }
