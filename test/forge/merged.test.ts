@@ -64,6 +64,13 @@ both('what was merged can be read, whatever became of its branch', async (t, for
   for (const { number, sha } of [moving, gone]) {
     const found = list.find(({ pullRequest }) => pullRequest.number === number);
     t.is(found && (await client.merged.headOf(found)), sha);
+    const merge = await client.merged.of(refOf(site, number));
+    t.like(merge, { baseBranch: MAIN, head: sha, mergedBy: 'bob', mergeCommit: found?.mergeCommit });
+    t.is(merge?.mergedAt, found?.mergedAt);
+    const repository = { id: merge?.repositoryId ?? '', name: site.repository };
+    t.is(await client.merged.broughtBy(repository, MAIN, merge?.mergeCommit ?? ''), number);
+    t.is(await client.merged.broughtBy(repository, 'other', merge?.mergeCommit ?? ''), undefined);
+    t.is(await client.merged.broughtBy(repository, MAIN, tip), undefined);
     const { files, complete } = await client.changedFiles(refOf(site, number), sha);
     t.true(complete);
     t.deepEqual(
@@ -75,6 +82,25 @@ both('what was merged can be read, whatever became of its branch', async (t, for
       [sha],
     );
   }
+});
+
+both('every status that a commit had is listed, the newest first', async (t, forge) => {
+  const site = await forge.site();
+  const client = clientOf(t, forge);
+  const sha = await site.push('topic', { 'a.ts': 'a\n' });
+  t.is(await client.merged.of(refOf(site, await site.open('topic'))), undefined, 'it is open');
+  const states = ['pending', 'failure', 'success'] as const;
+  for (const state of states) {
+    await client.setStatus(site.repository, sha, { context: 'gatehouse/main', state, description: `It is ${state}` });
+  }
+  await client.setStatus(site.repository, sha, { context: 'other', state: 'success', description: 'Another name' });
+  await site.setStatus('bob', sha, { context: 'gatehouse/main', state: 'success' });
+  const found = await client.statuses(site.repository, sha, 'gatehouse/main');
+  t.deepEqual(
+    found?.map(({ own, creator, state }) => [own, creator, state]),
+    [[false, 'bob', 'success'], ...states.toReversed().map((state) => [true, 'gatehouse', state])],
+  );
+  t.true(found?.every(({ updatedAt = '' }) => Math.abs(Date.parse(updatedAt) - Date.now()) < 3_600_000));
 });
 
 both('what a fork brought in can be read when the fork is gone', async (t, forge) => {
