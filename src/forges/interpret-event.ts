@@ -68,9 +68,9 @@ function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: strin
     after,
     by: login(object(sender)?.['login']),
     isDefault: defaultBranch === pushed && fork !== true,
-    // Gitea and Forgejo list a part of them.
+    // Gitea and Forgejo list a part of them, and do not say that it was forced.
     count: typeof total === 'number' ? total : Array.isArray(commits) ? commits.length : 0,
-    isForced: forced === true,
+    isForced: typeof forced === 'boolean' ? forced : total === 0,
   };
 }
 

@@ -21,10 +21,15 @@ export async function recordDirectPush(
   if (looks < LOOKS_AGAIN) {
     throw new NotFoundYetError('no pull request brought a push; looking again later');
   }
+  const now = await deps.forge.repository(repository);
+  if (now?.id !== repositoryId) {
+    // It is gone or hidden, or its name is another one's: what the forge does not show is not known.
+    return;
+  }
   await addMerge(deps, {
     mergedAt: new Date(at),
     repositoryId,
-    repository,
+    repository: now.name,
     pullRequest: null,
     baseBranch: branch,
     headSha: null,
@@ -42,7 +47,7 @@ async function isMerge({ forge }: RecordMergeDeps, push: Jobs['default-push']): 
   if (by !== undefined && by === forge.mergeQueue?.account) {
     return true;
   }
-  if (isForced || count === 0) {
+  if (isForced) {
     return false;
   }
   const number = await forge.merged.broughtBy({ id: repositoryId, name: repository }, branch, after);

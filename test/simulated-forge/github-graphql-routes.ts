@@ -55,12 +55,6 @@ export function githubGraphqlRoutes(world: World, missing: readonly string[], dr
   return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
 }
 
-function defaultBranchOf(world: World, repository: Repository): object | null {
-  const { branches, defaultBranch: name } = repository;
-  const sha = branches.get(name);
-  return sha === undefined ? null : { name, target: commitNode(repository, commitOf(world, sha)) };
-}
-
 function repositoryNode(world: World, call: Call, fullName: string): object {
   const found = visibleRepository(world, call, fullName);
   if (found === undefined) {
@@ -69,8 +63,6 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
   return {
     nameWithOwner: found.fullName,
     isArchived: found.archived,
-    databaseId: found.id,
-    defaultBranchRef: defaultBranchOf(world, found),
     object: ({ oid }: { oid: string }) => {
       const commit = world.objects.get(oid);
       return commit === undefined ? null : commitNode(found, commit);

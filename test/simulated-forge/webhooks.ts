@@ -171,8 +171,11 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
       };
     case 'merge-group':
       return { name: 'merge_group', type: 'merge_group', payload: { ...mergeGroup(repository, event), ...about } };
-    case 'push':
-      return { name: 'push', type: 'push', payload: { ...push(world, repository, event).payload, ...about } };
+    case 'push': {
+      // The simulation takes commits away only where none come.
+      const { payload } = push(world, repository, event);
+      return { name: 'push', type: 'push', payload: { ...payload, forced: event.commits === 0, ...about } };
+    }
     case 'status':
       return { name: 'status', type: 'status', payload: { ...status(event.status), ...about } };
     case 'check-run': {
@@ -365,7 +368,7 @@ interface Push {
 /** Alike on all forges, as far as it says which files changed. */
 function push(world: World, repository: Repository, event: WebhookEvent & { kind: 'push' }): Push {
   const after = commitOf(world, repository.branches.get(event.branch) ?? '');
-  const pushed = [after];
+  const pushed = event.commits === 0 ? [] : [after];
   while (pushed.length < (event.commits ?? 1)) {
     pushed.unshift(commitOf(world, pushed[0]?.parents[0] ?? ''));
   }
@@ -375,7 +378,7 @@ function push(world: World, repository: Repository, event: WebhookEvent & { kind
     before: (event.before ?? pushed[0]?.parents[0]) || '0'.repeat(40),
     after: after.sha,
     commits,
-    head_commit: commits.at(-1),
+    head_commit: commits.at(-1) ?? null,
     pusher: after.author,
     sender: { login: event.by ?? after.author.name },
   };

@@ -214,6 +214,32 @@ for (const name of FORGES) {
     t.deepEqual((await shown(scene)).slice(1), ['direct push mallory'], 'more than its pull request has');
   });
 
+  test(`${name}: a push that takes the branch back to a merge is direct`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const { forge, repository } = scene;
+    const [first, second] = [await scene.open({ 'a.ts': 'a\n' }, GOOD), await scene.open({ 'b.ts': 'b\n' }, GOOD)];
+    await scene.settled();
+    await merge(scene, first, { how: 'squash' });
+    const back = forge.head(repository, 'main');
+    await merge(scene, second, { how: 'squash' });
+    const before = forge.head(repository, 'main');
+    forge.reset(repository, 'main', back);
+    await scene.tell({ kind: 'push', branch: 'main', commits: 0, before, by: 'mallory' });
+    await scene.settled();
+    t.deepEqual((await shown(scene)).toSorted(), ['direct push mallory', 'passed #1 bob', 'passed #2 bob']);
+  });
+
+  test(`${name}: nothing is said of pushes to a repository that is gone`, async (t) => {
+    const scene = shared(name).scene(FILES);
+    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
+    await scene.settled();
+    await merge(scene, number, { isTold: false });
+    scene.forge.deleteRepository(scene.repository);
+    await scene.tell({ kind: 'push', branch: 'main' });
+    await scene.settled();
+    t.deepEqual(await shown(scene), []);
+  });
+
   test(`${name}: what was merged into another branch is direct where it is pushed`, async (t) => {
     const scene = shared(name).scene(FILES);
     const { forge, repository } = scene;

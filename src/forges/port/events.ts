@@ -33,9 +33,9 @@ export interface PushedCommits {
   readonly by: string | undefined;
   /** Whether it is the default branch of a repository that is no fork. */
   readonly isDefault: boolean;
-  /** How many the branch has since; 0 where the push took some away and brought none. */
+  /** How many commits it brought. */
   readonly count: number;
-  /** Whether it took some away, where the forge says so. */
+  /** Whether it took some away, as far as the forge tells: Gitea and Forgejo only where it brought none. */
   readonly isForced: boolean;
 }
 
