@@ -95,8 +95,8 @@ function urlOf(adminUrl: string, name: string): string {
 }
 
 /** A pool for checks from outside. A store that stops, on purpose or with its test, is no error. */
-export function openPool(url: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max: 2 });
+export function openPool(url: string, max = 2): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max });
   pool.on('error', () => {
     // The next query says it.
   });

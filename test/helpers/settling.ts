@@ -22,8 +22,6 @@ export function watchJobs(database: pg.Pool): Settling {
       `SELECT data->>'repository' AS repository, json_agg(json_build_array(singleton_key, state, output))::text AS jobs
          FROM gatehouse_jobs.job
         WHERE state IN ('created', 'retry', 'active') AND name <> 'review-dead-letters'
-          -- A push that no pull request has brought yet is looked at again seconds later.
-          AND NOT (state = 'retry' AND name = 'default-push')
           AND data->>'repository' IS NOT NULL
         GROUP BY 1`,
     );

@@ -1,12 +1,12 @@
 import test from 'ava';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 
 const DELIVERIES = 20_000;
@@ -25,7 +25,7 @@ async function deliveriesRead(pool: pg.Pool): Promise<number> {
 test('a resync reads no row of a large inbox', async (t) => {
   const database = await makeMigratedDatabase();
   // One connection: each reports what it has read when it is asked to.
-  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  const pool = openPool(database.url, 1);
   t.teardown(async () => {
     await pool.end();
     await database.drop();

@@ -1,7 +1,6 @@
 import ava from 'ava';
 import { type MergeRow, readMerges } from '../../src/audit/merges.ts';
 import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
-import { eventually } from '../helpers/until.ts';
 
 const test = ava.serial;
 const shared = shareStories(ava);
@@ -48,23 +47,12 @@ async function tellMerge(scene: Scene, number: number, before: string, by: strin
   await scene.settled();
 }
 
-/** Of pull requests and pushes, once no push waits to be looked at again. */
-async function merges({ door, repository }: Pick<Scene, 'door' | 'repository'>): Promise<readonly MergeRow[]> {
-  await eventually('every push was looked at for the last time', async () => {
-    await door.database.query(
-      `UPDATE gatehouse_jobs.job SET start_after = now() WHERE name = 'default-push' AND state = 'retry'`,
-    );
-    const { rowCount } = await door.database.query(
-      `SELECT FROM gatehouse_jobs.job WHERE name = 'default-push' AND state IN ('created', 'retry', 'active')
-          AND data->>'repository' = $1`,
-      [repository],
-    );
-    return rowCount === 0;
-  });
+/** Of pull requests and pushes. */
+function merges({ door, repository }: Scene): Promise<readonly MergeRow[]> {
   return readMerges(door.database, { repository });
 }
 
-async function shown(scene: Pick<Scene, 'door' | 'repository'>): Promise<readonly string[]> {
+async function shown(scene: Scene): Promise<readonly string[]> {
   return (await merges(scene)).map(
     ({ outcome, pullRequest, mergedBy }) =>
       `${outcome} ${pullRequest === null ? 'push' : `#${pullRequest}`} ${mergedBy}`,
