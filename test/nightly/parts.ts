@@ -8,6 +8,8 @@ export interface Command {
   /** A program and its arguments. */
   readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
+  /** The folder that it runs in. Absent: that of this process. */
+  readonly cwd?: string;
 }
 
 /** What is run apart from `npm test`, and ends by itself. */

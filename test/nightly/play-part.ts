@@ -65,7 +65,7 @@ export async function playPart(part: Part, setting: Setting): Promise<Row> {
 
 /** Whether it has exited with 0. */
 async function run(
-  { argv: [program, ...args], env }: Command,
+  { argv: [program, ...args], env, cwd }: Command,
   log: string,
   { progress, progressMs, signal }: Omit<Setting, 'log'>,
 ): Promise<boolean> {
@@ -74,6 +74,7 @@ async function run(
   // In a group of its own, which is ended as a whole.
   const child = spawn(program, args, {
     detached: true,
+    cwd,
     stdio: ['ignore', file.fd, file.fd],
     env: { ...process.env, ...env },
   });

@@ -1,0 +1,135 @@
+/**
+ * `npm run test:planted`: plants the faults of ./faults.ts in a copy of this checkout, one after the other, and tells
+ * which of them the tests notice. Ends with 1 when one of those in `caught.txt` is not caught any more.
+ * `--only door,jobs-fence` names ids, or how they begin; `--all` runs every test for each fault, and not only those that
+ * its row names; `--write` writes `caught.txt`. What the tests print is kept in `dist/planted`.
+ */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { execute } from '../helpers/execute.ts';
+import { playPart, type Row, timeOf } from '../nightly/play-part.ts';
+import { type Fault, plant } from './fault.ts';
+import { FAULTS } from './faults.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CAUGHT = join(ROOT, 'test/planted/caught.txt');
+const LOGS = join(ROOT, 'dist/planted');
+/** A fault can make tests wait forever: then it is caught. */
+const LIMIT_MINUTES = 10;
+const LIMIT_MINUTES_OF_ALL = 60;
+const USAGE_ERROR = 64;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    all: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
+});
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const stop = new AbortController();
+process.on('SIGINT', () => stop.abort());
+process.on('SIGTERM', () => stop.abort());
+
+const chosen = FAULTS.filter(
+  ({ id }) => values.only === undefined || values.only.split(',').some((start) => id.startsWith(start)),
+);
+if (chosen.length === 0) {
+  process.stderr.write(`test:planted: no fault begins with ${values.only}\n`);
+  process.exitCode = USAGE_ERROR;
+} else {
+  process.exitCode = await play(chosen);
+}
+
+async function play(faults: readonly Fault[]): Promise<number> {
+  for (const fault of faults) {
+    plant(fault, readFileSync(join(ROOT, fault.file), 'utf8'));
+  }
+  mkdirSync(LOGS, { recursive: true });
+  const copy = await copyCheckout();
+  try {
+    const files = [...new Set(faults.flatMap(({ tests }) => tests))].sort();
+    say(`without a fault, ${values.all ? 'all tests' : `${files.length} test files`}`);
+    const sound = await runTests(copy, 'sound', files, LIMIT_MINUTES_OF_ALL);
+    if (sound.outcome !== 'passed') {
+      say(`not green without a fault: ${sound.said}`);
+      return 1;
+    }
+    const caught = new Set<string>();
+    for (const [index, fault] of faults.entries()) {
+      const { outcome, seconds, said } = await runWith(fault, copy);
+      if (stop.signal.aborted) {
+        return 1;
+      }
+      if (outcome === 'RED') {
+        caught.add(fault.id);
+      }
+      const what = outcome === 'RED' ? 'caught' : 'NOT CAUGHT';
+      say(`${index + 1}/${faults.length} ${what} ${fault.id} ${timeOf(seconds)}: ${said}`);
+    }
+    return conclude(faults, caught);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+/** The files that git knows or would add, as they are now. A repository of its own, since some tests ask git. */
+async function copyCheckout(): Promise<string> {
+  const copy = mkdtempSync(join(tmpdir(), 'gatehouse-planted-'));
+  const listed = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const { stdout } = await execute('git', listed, { cwd: ROOT });
+  for (const file of new Set(stdout.split('\0'))) {
+    if (file !== '' && existsSync(join(ROOT, file))) {
+      cpSync(join(ROOT, file), join(copy, file), { verbatimSymlinks: true });
+    }
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  await execute('git', ['init', '--quiet'], { cwd: copy });
+  return copy;
+}
+
+async function runWith(fault: Fault, copy: string): Promise<Row> {
+  const path = join(copy, fault.file);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, plant(fault, text));
+  try {
+    return await runTests(copy, fault.id, fault.tests, values.all ? LIMIT_MINUTES_OF_ALL : LIMIT_MINUTES);
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+function runTests(copy: string, name: string, files: readonly string[], limitMinutes: number): Promise<Row> {
+  const argv = [
+    process.execPath,
+    ...['-r', './src/oldest-node.cjs', 'test/run.ts'],
+    ...(values.all ? [] : files),
+  ] as const;
+  const part = { name, limitMinutes, commands: [{ argv, env: {}, cwd: copy }] };
+  return playPart(part, { log: () => join(LOGS, `${name}.log`), progress: () => {}, signal: stop.signal });
+}
+
+/** Compares with what was caught before, of the faults that were planted. */
+function conclude(faults: readonly Fault[], caught: ReadonlySet<string>): number {
+  const planted = new Set(faults.map(({ id }) => id));
+  const known = new Set(FAULTS.map(({ id }) => id));
+  const before = existsSync(CAUGHT) ? readFileSync(CAUGHT, 'utf8').split('\n').filter(Boolean) : [];
+  const missed = faults.filter(({ id }) => !caught.has(id));
+  say(`\n${caught.size} of ${faults.length} caught`);
+  for (const { id, title } of missed) {
+    say(`not caught: ${id} (${title})`);
+  }
+  if (values.write) {
+    const kept = before.filter((id) => known.has(id) && !planted.has(id));
+    writeFileSync(CAUGHT, `${[...kept, ...caught].sort().join('\n')}\n`);
+    return 0;
+  }
+  const lost = before.filter((id) => !known.has(id) || (planted.has(id) && !caught.has(id)));
+  for (const id of lost) {
+    say(`was caught before: ${id}${known.has(id) ? '' : ', which has no row any more'}`);
+  }
+  return lost.length > 0 ? 1 : 0;
+}
