@@ -105,7 +105,8 @@ async function runWith(fault: Fault, copy: string): Promise<Row> {
 function runTests(copy: string, name: string, files: readonly string[], limitMinutes: number): Promise<Row> {
   const argv = [
     process.execPath,
-    ...['-r', './src/oldest-node.cjs', 'test/run.ts'],
+    // The first test that fails says enough.
+    ...['-r', './src/oldest-node.cjs', 'test/run.ts', '--fail-fast'],
     ...(values.all ? [] : files),
   ] as const;
   const part = { name, limitMinutes, commands: [{ argv, env: {}, cwd: copy }] };

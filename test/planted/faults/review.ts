@@ -3,7 +3,15 @@ import type { Fault } from '../fault.ts';
 /** From the facts to the verdict and its comment. */
 export const REVIEW: readonly Fault[] = [
   {
-    id: 'review-author-approves',
+    id: 'review-own-approval',
+    title: "counts the author's own approval",
+    file: 'src/review/predicates/current-approvals.ts',
+    find: 'login === pullRequestAuthor.toLowerCase()',
+    replace: 'login === pullRequestAuthor.slice(1)',
+    tests: ['test/unit/review/predicates.test.ts'],
+  },
+  {
+    id: 'review-author-in-other-case',
     title: 'counts the approval of an author who writes their login in another case',
     file: 'src/review/predicates/current-approvals.ts',
     find: 'login === pullRequestAuthor.toLowerCase()',
@@ -48,7 +56,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/counted-approvals.ts',
     find: 'writers: loginsOf(approvals.filter(({ official }) => official)),',
     replace: 'writers: loginsOf(approvals.filter(({ official, bot }) => official || !bot)),',
-    tests: ['test/unit/review/predicates.test.ts', 'test/stories/four-eyes.test.ts'],
+    tests: ['test/unit/review/predicates.test.ts'],
   },
   {
     id: 'review-request-ignored',
@@ -136,7 +144,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/commits.ts',
     find: '(wanted.signed_off !== undefined && !cleanMerges.has(sha))',
     replace: '(wanted.signed_off !== undefined && cleanMerges.has(sha))',
-    tests: ['test/unit/review/predicates.test.ts'],
+    tests: ['test/unit/review/docs.test.ts', 'test/stories/four-eyes.test.ts'],
   },
   {
     id: 'review-sign-off-of-others',
@@ -187,12 +195,20 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/verdict.test.ts'],
   },
   {
+    id: 'review-proposed-faults-pass',
+    title: 'lets a pull request bring in a broken policy',
+    file: 'src/review/verdict.ts',
+    find: "    state: 'failure',\n    description: shorten(description",
+    replace: '    state: verdict.state,\n    description: shorten(description',
+    tests: ['test/unit/review/verdict.test.ts'],
+  },
+  {
     id: 'review-proposed-faults-lost',
     title: 'lets a pull request bring in a broken policy while another rule waits',
     file: 'src/review/verdict.ts',
     find: "if (first === undefined || verdict.state === 'error') {",
     replace: "if (first === undefined || verdict.state === 'error' || verdict.state === 'pending') {",
-    tests: ['test/unit/review/verdict.test.ts', 'test/stories/policy.test.ts'],
+    tests: ['test/unit/review/verdict.test.ts', 'test/unit/review/judge-steps.test.ts'],
   },
   {
     id: 'review-override-of-old-head',
@@ -240,7 +256,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/judge.ts',
     find: 'verdictOf(redacted(evaluation), overrides)',
     replace: 'verdictOf(proposed.kind === "broken" ? redacted(evaluation) : evaluation, overrides)',
-    tests: ['test/unit/review/judge-steps.test.ts', 'test/stories/baseline.test.ts'],
+    tests: ['test/stories/baseline.test.ts'],
   },
   {
     id: 'review-policy-by-name',
@@ -256,7 +272,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/policy/load.ts',
     find: "if (error instanceof ForgeError && error.kind === 'not-a-file') {",
     replace: "if (error instanceof ForgeError && error.kind === 'not-a-file') {\n      return undefined;",
-    tests: ['test/unit/review/policy.test.ts', 'test/stories/hostile.test.ts'],
+    tests: ['test/stories/hostile.test.ts'],
   },
   {
     id: 'review-policy-not-compared',
@@ -264,7 +280,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/judged-by.ts',
     find: '(await now.atBase?.policy(commit)) !== own),',
     replace: '(await now.atBase?.policy(commit)) === undefined && own !== undefined),',
-    tests: ['test/unit/review/judged-by.test.ts'],
+    tests: ['test/stories/policy.test.ts'],
   },
   {
     id: 'review-own-status-is-a-check',
