@@ -20,6 +20,9 @@ const LOGS = join(ROOT, 'dist/planted');
 /** A fault can make tests wait forever: then it is caught. */
 const LIMIT_MINUTES = 10;
 const LIMIT_MINUTES_OF_ALL = 60;
+const LOOK_MS = 500;
+/** How AVA names one that has failed. */
+const FAILED = /✘ \[fail\]: (.+)/;
 const USAGE_ERROR = 64;
 
 const { values } = parseArgs({
@@ -51,9 +54,15 @@ async function play(faults: readonly Fault[]): Promise<number> {
   mkdirSync(LOGS, { recursive: true });
   const copy = await copyCheckout();
   try {
-    const files = [...new Set(faults.flatMap(({ tests }) => tests))].sort();
+    const files = values.all ? [] : [...new Set(faults.flatMap(({ tests }) => tests))].sort();
     say(`without a fault, ${values.all ? 'all tests' : `${files.length} test files`}`);
-    const sound = await runTests(copy, 'sound', files, LIMIT_MINUTES_OF_ALL);
+    const sound = await runTests(copy, {
+      name: 'sound',
+      limitMinutes: LIMIT_MINUTES_OF_ALL,
+      files,
+      progress: () => {},
+      signal: stop.signal,
+    });
     if (sound.outcome !== 'passed') {
       say(`not green without a fault: ${sound.said}`);
       return 1;
@@ -88,29 +97,54 @@ async function copyCheckout(): Promise<string> {
   }
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   await execute('git', ['init', '--quiet'], { cwd: copy });
+  // It would notice every fault.
+  rmSync(join(copy, 'test/unit/planted.test.ts'));
   return copy;
 }
 
+/** Until the first test has failed, which is told. */
 async function runWith(fault: Fault, copy: string): Promise<Row> {
   const path = join(copy, fault.file);
   const text = readFileSync(path, 'utf8');
+  const enough = new AbortController();
+  let failed: string | undefined;
+  const look = () => {
+    failed ??= FAILED.exec(readFileSync(logOf(fault.id), 'utf8'))?.[1];
+    if (failed !== undefined) {
+      enough.abort();
+    }
+  };
   writeFileSync(path, plant(fault, text));
   try {
-    return await runTests(copy, fault.id, fault.tests, values.all ? LIMIT_MINUTES_OF_ALL : LIMIT_MINUTES);
+    const files = values.all ? [] : fault.tests;
+    const limitMinutes = values.all ? LIMIT_MINUTES_OF_ALL : LIMIT_MINUTES;
+    const row = await runTests(copy, { name: fault.id, limitMinutes, files, progress: look, signal: enough.signal });
+    look();
+    return { ...row, said: failed ?? row.said };
   } finally {
     writeFileSync(path, text);
   }
 }
 
-function runTests(copy: string, name: string, files: readonly string[], limitMinutes: number): Promise<Row> {
-  const argv = [
-    process.execPath,
-    // The first test that fails says enough.
-    ...['-r', './src/oldest-node.cjs', 'test/run.ts', '--fail-fast'],
-    ...(values.all ? [] : files),
-  ] as const;
-  const part = { name, limitMinutes, commands: [{ argv, env: {}, cwd: copy }] };
-  return playPart(part, { log: () => join(LOGS, `${name}.log`), progress: () => {}, signal: stop.signal });
+interface Run {
+  readonly name: string;
+  readonly limitMinutes: number;
+  /** None: all. */
+  readonly files: readonly string[];
+  readonly progress: () => void;
+  readonly signal: AbortSignal;
+}
+
+function runTests(copy: string, { name, limitMinutes, files, progress, signal }: Run): Promise<Row> {
+  const argv = [process.execPath, ...['-r', './src/oldest-node.cjs', 'test/run.ts'], ...files] as const;
+  return playPart(
+    { name, limitMinutes, commands: [{ argv, env: {}, cwd: copy }] },
+    { log: () => logOf(name), progress, progressMs: LOOK_MS, signal: AbortSignal.any([stop.signal, signal]) },
+  );
+}
+
+function logOf(name: string): string {
+  return join(LOGS, `${name}.log`);
 }
 
 /** Compares with what was caught before, of the faults that were planted. */

@@ -40,7 +40,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/transport/forge-fetch.ts',
     find: 'if (status >= 500) {',
     replace: 'if (status >= 500 && status < 503) {',
-    tests: ['test/integration/forges/faults.test.ts', 'test/stories/trouble.test.ts'],
+    tests: ['test/integration/forges/faults.test.ts'],
   },
   {
     id: 'forges-dismissed-counts-github',

@@ -76,11 +76,11 @@ export const JOBS: readonly Fault[] = [
     tests: ['test/stories/shared-head.test.ts'],
   },
   {
-    id: 'jobs-unknown-post-stands',
-    title: 'takes a status whose writing was cut short for one that stands',
-    file: 'src/jobs/review/status-writer.ts',
-    find: 'if (!mayStand || !(await standsNow())) {',
-    replace: "if (!mayStand || (before.kind !== 'unknown' && !(await standsNow()))) {",
+    id: 'jobs-write-not-noted',
+    title: 'takes the status before for the one that stands when a write was cut short',
+    file: 'src/jobs/tables/posted-statuses.ts',
+    find: 'DO UPDATE SET state = NULL, description = excluded.description, posted_at = now(),',
+    replace: 'DO UPDATE SET posted_at = now(),',
     tests: ['test/integration/set-again.test.ts', 'test/stories/crash.test.ts'],
   },
   {
@@ -89,7 +89,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/review/status-writer.ts',
     find: 'return present.own && isSame(present, status);',
     replace: 'return isSame(present, status);',
-    tests: ['test/stories/hostile.test.ts'],
+    tests: ['test/integration/set-again.test.ts', 'test/stories/foreign-status.test.ts'],
   },
   {
     id: 'jobs-success-not-checked',
@@ -120,10 +120,10 @@ export const JOBS: readonly Fault[] = [
   },
   {
     id: 'jobs-recheck-by-anybody',
-    title: 'grants a recheck to somebody of whom it is not known whether they may write',
+    title: 'grants a recheck to somebody who may not write',
     file: 'src/jobs/review/run-command.ts',
     find: '(await forge.mayWrite(repository, job.author)) === true)',
-    replace: '(await forge.mayWrite(repository, job.author)) !== false)',
+    replace: '(await forge.mayWrite(repository, job.author)) !== undefined)',
     tests: ['test/stories/override.test.ts'],
   },
   {
@@ -132,7 +132,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/tables/override-comments.ts',
     find: 'VALUES ($1, $2, $3) ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL',
     replace: 'VALUES ($1, $2, $3) ON CONFLICT (repository, comment_id) DO NOTHING',
-    tests: ['test/integration/job-queue.test.ts', 'test/stories/override.test.ts'],
+    tests: ['test/integration/job-queue.test.ts'],
   },
   {
     id: 'jobs-resync-misses-closed',
@@ -160,10 +160,10 @@ export const JOBS: readonly Fault[] = [
   },
   {
     id: 'jobs-push-misses-running',
-    title: 'does not judge again a review that ran while its policy was pushed',
-    file: 'src/jobs/resync/review-repository.ts',
-    find: 'const requested = [...running, ...outdated];',
-    replace: 'const requested = [...running.slice(0, 0), ...outdated];',
+    title: 'misses with a push the first review of a pull request, which runs already',
+    file: 'src/jobs/resync/outdated-reviews.ts',
+    find: "base_branch IN ($2, '')",
+    replace: 'base_branch = $2',
     tests: ['test/integration/dependent-reviews.test.ts'],
   },
   {
