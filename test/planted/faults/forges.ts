@@ -36,10 +36,10 @@ export const FORGES: readonly Fault[] = [
   },
   {
     id: 'forges-5xx-is-no',
-    title: 'takes a gateway that answers 504 for an answer of the forge',
+    title: 'takes a 500 for an answer of the forge',
     file: 'src/forges/transport/forge-fetch.ts',
     find: 'if (status >= 500) {',
-    replace: 'if (status >= 500 && status < 503) {',
+    replace: 'if (status > 500) {',
     tests: ['test/integration/forges/faults.test.ts'],
   },
   {
@@ -85,10 +85,10 @@ export const FORGES: readonly Fault[] = [
   {
     id: 'forges-foreign-status-is-own',
     title: 'takes a status that somebody else set for its own',
-    file: 'src/forges/github/read.ts',
-    find: 'own: own.creator.toLowerCase() === self.toLowerCase(),',
-    replace: "own: own.creator.toLowerCase() === self.toLowerCase() || own.state === 'success',",
-    tests: ['test/integration/forges/writing.test.ts', 'test/stories/foreign-status.test.ts'],
+    file: 'src/forges/github/statuses.ts',
+    find: 'own: creator.login.toLowerCase() === self.toLowerCase(),',
+    replace: 'own: creator.login.toLowerCase() === self.toLowerCase() || !creator.bot,',
+    tests: ['test/stories/foreign-status.test.ts'],
   },
   {
     id: 'forges-group-of-last',
@@ -101,10 +101,10 @@ export const FORGES: readonly Fault[] = [
   {
     id: 'forges-fork-is-base',
     title: 'takes the branch of a fork for one of the repository',
-    file: 'src/forges/github/read.ts',
-    find: 'repository: answer.head.repo?.full_name ?? null }',
-    replace: 'repository: answer.head.repo && answer.base.repo.full_name }',
-    tests: ['test/integration/forges/reading.test.ts'],
+    file: 'src/forges/github/read-at-once.ts',
+    find: 'repository: pull.headRepository?.nameWithOwner ?? null }',
+    replace: 'repository: pull.headRepository && repository.nameWithOwner }',
+    tests: ['test/integration/forges/reading.test.ts', 'test/integration/forges/graphql.test.ts'],
   },
   {
     id: 'forges-old-name-lost',

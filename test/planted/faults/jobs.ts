@@ -89,7 +89,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/review/status-writer.ts',
     find: 'return present.own && isSame(present, status);',
     replace: 'return isSame(present, status);',
-    tests: ['test/integration/set-again.test.ts', 'test/stories/foreign-status.test.ts'],
+    tests: ['test/stories/foreign-status.test.ts'],
   },
   {
     id: 'jobs-success-not-checked',
@@ -165,16 +165,6 @@ export const JOBS: readonly Fault[] = [
     find: "base_branch IN ($2, '')",
     replace: 'base_branch = $2',
     tests: ['test/integration/dependent-reviews.test.ts'],
-  },
-  {
-    id: 'jobs-status-row-deleted',
-    title: 'forgets after some days the status of a pull request that is still open',
-    file: 'src/jobs/retention.ts',
-    find: `                 SELECT FROM gatehouse.reviews r
-                  WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha)`,
-    replace: `                 SELECT FROM gatehouse.reviews r
-                  WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha AND NOT r.open)`,
-    tests: ['test/integration/retention.test.ts', 'test/stories/foreign-status.test.ts'],
   },
   {
     id: 'jobs-override-row-deleted',
