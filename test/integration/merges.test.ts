@@ -1,7 +1,8 @@
 import ava from 'ava';
 import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { makeMigratedDatabase, openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import { eventually } from '../helpers/until.ts';
 
 const test = ava.serial;
 
@@ -42,7 +43,8 @@ const DIRECT: MergeRow = {
 };
 
 const database = await makeMigratedDatabase();
-const pool = openPool(database.url);
+const WORKERS = 5;
+const pool = openPool(database.url, WORKERS + 2);
 test.after.always(() => pool.end());
 
 test.before(async (t) => {
@@ -96,7 +98,13 @@ test('report counts merges by outcome', async (t) => {
 
 test('a merge that many record at once is recorded once', async (t) => {
   const row = { ...PASSED, repository: 'acme/busy', repositoryId: '9', pullRequest: 4 };
-  const saved = await Promise.all(Array.from({ length: 20 }, () => saveMerge(pool, row, DAYS)));
+  const holder = await pool.connect();
+  await holder.query('BEGIN; LOCK TABLE gatehouse.merges IN SHARE MODE');
+  const saving = Promise.all(Array.from({ length: WORKERS }, () => saveMerge(pool, row, DAYS)));
+  await eventually('all wait', async () => (await pool.query(`SELECT ${WAITING_FOR_A_LOCK}`)).rowCount === WORKERS);
+  await holder.query('COMMIT');
+  holder.release();
+  const saved = await saving;
   t.is(saved.filter(Boolean).length, 1);
   t.is((await run('acme/busy')).stdout.trimEnd().split('\n').length, 2);
 });

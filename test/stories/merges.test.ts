@@ -263,16 +263,17 @@ test('github: without enforcement no merge has passed', async (t) => {
   t.deepEqual(await shown(story), [`not enforced #${number} bob`]);
 });
 
-for (const { title, details, outcome } of [
-  { title: 'passed', details: GOOD, outcome: 'passed' },
-  { title: 'failed', details: BAD, outcome: 'bypassed' },
+for (const { before: first, after: last, outcome } of [
+  { before: BAD, after: GOOD, outcome: 'passed' },
+  { before: GOOD, after: BAD, outcome: 'bypassed' },
 ]) {
-  test(`github: a merge queue’s merge is what its own group has ${title}`, async (t) => {
+  test(`github: a merge queue’s merge is ${outcome} by the status of its group alone`, async (t) => {
     const scene = shared('github').scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'a\n' }, details);
+    const number = await scene.open({ 'a.ts': 'a\n' }, first);
     await scene.settled();
     const before = forge.head(repository, 'main');
+    forge.edit(repository, number, last);
     const headSha = forge.enqueue(repository, number);
     await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
     await scene.settled();
