@@ -78,8 +78,8 @@ export const FORGES: readonly Fault[] = [
     id: 'forges-oldest-status',
     title: 'reads the oldest status of a name, and not the newest',
     file: 'src/forges/gitea/read.ts',
-    find: '.toSorted((one, other) => other.id - one.id)[0];',
-    replace: '.toSorted((one, other) => one.id - other.id)[0];',
+    find: '.toSorted((one, other) => other.id - one.id)',
+    replace: '.toSorted((one, other) => one.id - other.id)',
     tests: ['test/integration/forges/writing.test.ts'],
   },
   {
