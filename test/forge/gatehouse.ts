@@ -92,7 +92,9 @@ async function open(
     settled: ({ repository }) => watchJobs(door.database).settled(repository),
     async failures(site) {
       const { rowCount } = await door.database.query(
-        "SELECT 1 FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND state IN ('retry', 'failed')",
+        // A push that no pull request has brought is looked at again.
+        `SELECT FROM gatehouse_jobs.job
+          WHERE data->>'repository' = $1 AND (state = 'failed' OR (state = 'retry' AND name <> 'default-push'))`,
         [site.repository],
       );
       return rowCount ?? 0;
