@@ -78,6 +78,19 @@ test.serial('github: no status is spent on other words of the same state forever
   t.is(scene.status(number)?.state, 'success');
 });
 
+test.serial('github: no overridden success keeps the words of one that passed', async (t) => {
+  const policy = TITLED['.gatehouse.yml'].replace('rules:', 'override: { by: bob }\nrules:');
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
+  await scene.settled();
+  await scene.comment(number, 'bob', `/gatehouse override conventional-title ${scene.head(number)} urgent`);
+  await scene.settled();
+  await haveWritten(gatehouse('github'), scene, number, 100);
+  await scene.edit(number, { title: BAD });
+  await scene.settled();
+  t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: urgent' });
+});
+
 test.serial('github: no success that cannot be taken back goes unnoticed', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });

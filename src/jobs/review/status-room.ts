@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
+import { meaningOfSuccess } from '../../review/verdict.ts';
 import { type PostedBefore, postedBefore, rememberWritten, type StatusPlace } from '../tables/posted-statuses.ts';
 import type { ForeignStatusDeps } from './foreign-status.ts';
 
@@ -74,7 +75,7 @@ export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomDep
           : { ...status, description: `Not enforced. ${description}` };
       }
       const saves = limit !== undefined && written >= limit.most * SAVING_FROM;
-      return saves && before.kind === 'status' && before.state === status.state
+      return saves && before.kind === 'status' && saysSame(before, status)
         ? { ...status, description: before.description }
         : status;
     },
@@ -101,3 +102,13 @@ export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomDep
     },
   };
 }
+
+/** Whether two statuses differ in their words alone. A success that somebody overrode a rule for is another one. */
+function saysSame(one: Words, other: Words): boolean {
+  return (
+    one.state === other.state &&
+    (one.state !== 'success' || meaningOfSuccess(one.description) === meaningOfSuccess(other.description))
+  );
+}
+
+type Words = Pick<CommitStatus, 'state' | 'description'>;
