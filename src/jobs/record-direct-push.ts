@@ -19,7 +19,7 @@ export async function recordDirectPush(
     return;
   }
   if (looks < LOOKS_AGAIN) {
-    throw new NotFoundYetError('no pull request brought a push; looking again later');
+    throw new NotFoundYetError('no pull request is known for a push yet; looking again later');
   }
   const now = await deps.forge.repository(repository);
   if (now?.id !== repositoryId) {

@@ -91,6 +91,9 @@ export async function addMerge(
 ): Promise<void> {
   if (await saveMerge(pool, merge, auditDays)) {
     metrics.merges.inc({ outcome: merge.outcome });
-    log.info({ ...merge }, merge.pullRequest === null ? 'a push brought no pull request' : 'a pull request was merged');
+    log.info(
+      { ...merge },
+      merge.pullRequest === null ? 'a push came without a pull request' : 'a pull request was merged',
+    );
   }
 }
