@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { MergeRow } from '../../src/audit/merges.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 
 export const TABLES = ['audit_verdicts', 'audit_postings', 'audit_texts', 'audit_rule_changes', 'merges'];
@@ -52,5 +53,20 @@ export const PASSED: VerdictRecord = {
   rules: [{ id: 'title', level: 'error', outcome: 'passed', source: { path: '.gatehouse.yml', line: 3 } }],
   faults: [],
   approvals: null,
+  overrides: [],
+};
+
+/** Its merge. */
+export const MERGED: MergeRow = {
+  mergedAt: new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000),
+  repositoryId: '7',
+  repository: PASSED.repository,
+  pullRequest: PASSED.pullRequest,
+  baseBranch: PASSED.baseBranch,
+  headSha: PASSED.headSha,
+  mergeSha: 'b'.repeat(40),
+  mergedBy: 'bob',
+  outcome: 'passed',
+  verdict: PASSED.state,
   overrides: [],
 };

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import ava, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
-import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
+import { saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
 import { readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
-import { addMonth, PASSED, partitions, TABLES } from '../helpers/audit.ts';
+import { addMonth, MERGED, PASSED, partitions, TABLES } from '../helpers/audit.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { onOneDay } from '../helpers/days.ts';
 
@@ -77,22 +77,8 @@ const FAILED: VerdictRecord = {
 async function fill(pool: pg.Pool): Promise<void> {
   await record(pool, FAILED);
   await post(pool, 'failure');
-  await saveMerge(pool, MERGE, 400);
+  await saveMerge(pool, MERGED, 400);
 }
-
-const MERGE: MergeRow = {
-  mergedAt: new Date(),
-  repositoryId: '7',
-  repository: 'acme/widgets',
-  pullRequest: 1,
-  baseBranch: 'main',
-  headSha: 'a'.repeat(40),
-  mergeSha: 'b'.repeat(40),
-  mergedBy: 'bob',
-  outcome: 'passed',
-  verdict: 'success',
-  overrides: [],
-};
 
 const changesOf = (table: string) => [
   `UPDATE ${table} SET ${table.includes('texts') ? 'path' : 'repository'} = ''`,

@@ -1,5 +1,6 @@
 import ava from 'ava';
 import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
+import { MERGED } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { eventually } from '../helpers/until.ts';
@@ -7,24 +8,11 @@ import { eventually } from '../helpers/until.ts';
 const test = ava.serial;
 
 const DAYS = 400;
-const AN_HOUR_AGO = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000);
+const { mergedAt: AN_HOUR_AGO } = MERGED;
 const SHOWN_TIME = AN_HOUR_AGO.toISOString().replace('T', ' ').replace('.000', '');
 
-const PASSED: MergeRow = {
-  mergedAt: AN_HOUR_AGO,
-  repositoryId: '7',
-  repository: 'acme/widgets',
-  pullRequest: 1,
-  baseBranch: 'main',
-  headSha: 'a'.repeat(40),
-  mergeSha: 'b'.repeat(40),
-  mergedBy: 'bob',
-  outcome: 'passed',
-  verdict: 'success',
-  overrides: [],
-};
 const OVERRIDDEN: MergeRow = {
-  ...PASSED,
+  ...MERGED,
   mergedAt: new Date(AN_HOUR_AGO.getTime() + 1_000),
   pullRequest: 2,
   baseBranch: '=cmd()',
@@ -32,7 +20,7 @@ const OVERRIDDEN: MergeRow = {
   overrides: [{ rule: 'title', login: 'ada', reason: 'urgent, "now"', comment: '7', at: '2026-01-02T03:04:05Z' }],
 };
 const DIRECT: MergeRow = {
-  ...PASSED,
+  ...MERGED,
   mergedAt: new Date(AN_HOUR_AGO.getTime() + 2_000),
   repositoryId: '8',
   repository: 'acme/gadgets',
@@ -48,7 +36,7 @@ const pool = openPool(database.url, WORKERS + 2);
 test.after.always(() => pool.end());
 
 test.before(async (t) => {
-  for (const row of [PASSED, OVERRIDDEN, DIRECT]) {
+  for (const row of [MERGED, OVERRIDDEN, DIRECT]) {
     t.true(await saveMerge(pool, row, DAYS));
   }
 });
@@ -56,9 +44,9 @@ test.before(async (t) => {
 const run = (...args: readonly string[]) => runGatehouse(['merges', ...args], { env: { DATABASE_URL: database.url } });
 
 test('a merge is recorded once, a pull request by its repository’s id', async (t) => {
-  t.false(await saveMerge(pool, { ...PASSED, repository: 'acme/renamed', outcome: 'bypassed' }, DAYS));
+  t.false(await saveMerge(pool, { ...MERGED, repository: 'acme/renamed', outcome: 'bypassed' }, DAYS));
   t.false(await saveMerge(pool, DIRECT, DAYS));
-  t.false(await saveMerge(pool, { ...PASSED, pullRequest: 9, mergedAt: new Date('2020-01-01') }, DAYS), 'too old');
+  t.false(await saveMerge(pool, { ...MERGED, pullRequest: 9, mergedAt: new Date('2020-01-01') }, DAYS), 'too old');
   t.is((await run('--since', '2019-01-01', '--json')).stdout.trim().split('\n').length, 3);
 });
 
@@ -84,7 +72,7 @@ test('merges as JSON has everything, and as CSV no field is a formula', async (t
   const lines = (await run('--json')).stdout.trimEnd().split('\n');
   t.deepEqual(
     lines.map((line) => JSON.parse(line)),
-    [PASSED, OVERRIDDEN, DIRECT].map((row) => ({ ...row, mergedAt: row.mergedAt.toISOString() })),
+    [MERGED, OVERRIDDEN, DIRECT].map((row) => ({ ...row, mergedAt: row.mergedAt.toISOString() })),
   );
   const csv = (await run('acme/widgets', '--csv')).stdout.split('\r\n');
   t.is(csv[0], 'time,repository,branch,commit,outcome,pull,by,verdict,overridden');
@@ -97,7 +85,7 @@ test('report counts merges by outcome', async (t) => {
 });
 
 test('a merge that many record at once is recorded once', async (t) => {
-  const row = { ...PASSED, repository: 'acme/busy', repositoryId: '9', pullRequest: 4 };
+  const row = { ...MERGED, repository: 'acme/busy', repositoryId: '9', pullRequest: 4 };
   const holder = await pool.connect();
   await holder.query('BEGIN; LOCK TABLE gatehouse.merges IN SHARE MODE');
   const saving = Promise.all(Array.from({ length: WORKERS }, () => saveMerge(pool, row, DAYS)));
