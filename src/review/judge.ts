@@ -2,7 +2,7 @@ import { operatorsPeople } from '../facts/authors/people-settings.ts';
 import type { RememberAuthors } from '../facts/authors/seen-authors.ts';
 import { judgedFacts } from '../facts/compare.ts';
 import { gatherFacts, type Sources } from '../facts/gather.ts';
-import { type FactName, type Facts, isFactName, type Needs, unreadFacts } from '../facts/table.ts';
+import { type FactName, type Facts, type Needs, unreadFacts } from '../facts/table.ts';
 import { announcedFacts, askedFacts } from '../facts/webhooks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
   PullRequestRef,
 } from '../forges/port/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
-import { observe, rulesInForce, withObserved } from './evaluation/observe.ts';
+import { readToObserve, rulesInForce } from './evaluation/observe.ts';
 import { redacted } from './evaluation/redact.ts';
 import {
   isCurrent,
@@ -32,11 +32,10 @@ import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/
 import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
-import { changesCases, changesPolicy, pathsAtBase } from './policy/paths.ts';
+import { changesPolicy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/policy.ts';
+import { readProposedPolicy } from './policy/proposed.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
-import type { ReadProposal } from './proposal/proposal.ts';
-import { type Change, type ProposedChange, readProposal } from './proposal/read-proposal.ts';
 import { codeOwnersText, type SourceText } from './sources.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
 import type { ReviewWorkers } from './workers/review-workers.ts';
@@ -65,8 +64,6 @@ export type ReviewResult =
       readonly evaluation?: Evaluation;
       /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
       readonly selfContained: boolean;
-      /** What a review shows beside the verdict of what the pull request proposes. */
-      readonly proposed?: ReadProposal;
     };
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
@@ -96,8 +93,6 @@ export interface JudgeContext extends PolicyContext, PresentContext {
    * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
    */
   readonly mayReadToObserve?: () => boolean;
-  /** Whether to show what a pull request that changes the policy or its cases proposes. */
-  readonly showsProposals?: boolean;
 }
 
 /**
@@ -123,8 +118,8 @@ export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): 
 }
 
 /**
- * Judges a pull request as it was read, in six steps: {@link readPolicy}, {@link readChange}, {@link readFacts},
- * {@link evaluateInForce}, {@link readOverridesNow}, {@link conclude}.
+ * Judges a pull request as it was read: {@link readPolicy}, {@link readChange}, {@link readFacts}, the evaluation,
+ * {@link readOverridesNow}, {@link conclude}.
  */
 export async function judgeOnce(
   context: JudgeContext,
@@ -151,29 +146,36 @@ export async function judgeOnce(
   if (inForce.policy.kind === 'absent') {
     await context.onWillJudge?.(pullRequest);
   }
-  const proposal = await readProposal(context, pullRequest, inForce, change);
+  const proposed: LoadedPolicy = change.proposesPolicy
+    ? await readProposedPolicy(context, pullRequest, inForce)
+    : { kind: 'absent' };
   return policy.kind === 'broken'
-    ? notJudged(subject, policy, proposal)
-    : judgeByPolicy(context, subject, policy, inForce, change, proposal);
+    ? notJudged(subject, policy, proposed)
+    : judgeByPolicy(context, subject, policy, inForce, change, proposed);
 }
 
-/** The four steps that need a policy that can be used. */
+/** The steps that need a policy that can be used. */
 async function judgeByPolicy(
   context: JudgeContext,
   subject: Subject,
   loaded: UsablePolicy,
   inForce: PolicyInForce,
   { changedFiles }: Change,
-  proposal: ProposedChange,
+  proposed: LoadedPolicy,
 ): Promise<ReviewResult> {
   const { policy } = loaded;
   const facts = await readFacts(context, subject, policy, changedFiles);
-  const evaluated = await evaluateInForce(context, policy, facts);
-  const overrides = await readOverridesNow(context, subject, policy, evaluated);
-  // Last of what is read: it can take long, and the verdict does not depend on it.
-  const observed = await readToObserve(context, subject, policy, facts);
-  const evaluation = withObserved(policy, evaluated, observed.rules);
-  return conclude(subject, loaded, inForce, proposal, { facts, evaluation, overrides, observed: observed.facts });
+  const { mayReadToObserve: mayRead = () => true } = context;
+  const observed = mayRead() ? await readToObserve(policy, facts, sourcesOf(context, subject, policy)) : facts;
+  const evaluation = await context.workers.evaluate(policy, facts, observed);
+  const overrides = await readOverridesNow(context, subject, policy, evaluation);
+  return conclude(subject, loaded, inForce, proposed, { facts, evaluation, overrides });
+}
+
+/** What a pull request changes. */
+interface Change {
+  readonly changedFiles: ChangedFiles;
+  readonly proposesPolicy: boolean;
 }
 
 /** The pull request that is judged, as it was read. */
@@ -209,11 +211,7 @@ export async function readChange(
   const changedFiles =
     (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
-  return {
-    changedFiles,
-    proposesPolicy: changesPolicy(changedFiles),
-    proposesCases: changesCases(changedFiles),
-  };
+  return { changedFiles, proposesPolicy: changesPolicy(changedFiles) };
 }
 
 /** What facts are read with. */
@@ -235,25 +233,17 @@ export async function readFacts(
   policy: Policy,
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
-  const asks = announcedFacts(neededFacts(policy));
+  const needed = neededFacts(rulesInForce(policy));
+  const asks = announcedFacts(needed);
   if (asks.length > 0) {
     await context.onWillAsk?.(asks);
   }
   const people = operatorsPeople(context.forge);
   const before = { ...unreadFacts(subject.pullRequest), changedFiles, people };
-  return gatherFacts(sourcesOf(context, subject, policy), neededFacts(rulesInForce(policy)), before);
+  return gatherFacts(sourcesOf(context, subject, policy), needed, before);
 }
 
-/** Step 4, the evaluation of the rules in force. Those that are only observed are in it too, undecided. */
-export async function evaluateInForce(
-  { workers }: { readonly workers: Pick<ReviewWorkers, 'evaluate'> },
-  policy: Policy,
-  facts: Facts,
-): Promise<Evaluation> {
-  return withObserved(policy, await workers.evaluate(rulesInForce(policy), facts), []);
-}
-
-/** Step 5, the overrides. Undefined when the policy lets nobody override. */
+/** Step 4, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
   { forge, recordedComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'rememberAuthors'>,
   { pullRequest }: Subject,
@@ -263,59 +253,42 @@ export function readOverridesNow(
   return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, rememberAuthors);
 }
 
-/** The observed rules, with the facts that the forge told for them. */
-function readToObserve(
-  context: FactsContext & Pick<JudgeContext, 'mayReadToObserve'>,
-  subject: Subject,
-  policy: Policy,
-  facts: Facts,
-): ReturnType<typeof observe> {
-  const { workers, mayReadToObserve: mayRead = () => true } = context;
-  return observe(policy, facts, { sources: sourcesOf(context, subject, policy), workers, mayRead });
-}
-
 interface Findings {
   /** What the rules in force needed. */
   readonly facts: Facts;
   readonly evaluation: Evaluation;
   readonly overrides: Overrides | undefined;
-  /** The same, and what only observed rules needed. */
-  readonly observed: Facts;
 }
 
-/** Step 6, the verdict, and by what it was judged. */
+/** Step 5, the verdict, and by what it was judged. */
 export function conclude(
   subject: Subject,
   { policy, sources, texts }: UsablePolicy,
   { hidden }: Pick<PolicyInForce, 'hidden'>,
-  { proposed, shown }: ProposedChange,
-  { facts, evaluation, overrides, observed }: Findings,
+  proposed: LoadedPolicy,
+  { facts, evaluation, overrides }: Findings,
 ): JudgedResult {
   const { pullRequest } = subject;
-  const needed = neededFacts(policy);
+  const needed = neededFacts(rulesInForce(policy));
   const codeOwners = codeOwnersText(facts.codeOwners);
   const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
   const verdict = verdictOf(redacted(evaluation), overrides);
-  const dependsOnMore = proposed.kind !== 'absent' || shown !== undefined || hidden || overrides !== undefined;
+  const dependsOnMore = proposed.kind !== 'absent' || hidden || overrides !== undefined;
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
-    ...(shown && { proposed: shown }),
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
     asks: askedFacts(needed),
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      facts: judgedFacts(comparedNeeds(policy, facts, observed), observed),
+      facts: judgedFacts(needed, facts),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
-    approvals:
-      neededFacts(rulesInForce(policy)).reviews === undefined
-        ? null
-        : currentApprovals(facts.reviews.reviews, pullRequest.author),
+    approvals: needed.reviews === undefined ? null : currentApprovals(facts.reviews.reviews, pullRequest.author),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -325,22 +298,11 @@ function needsPeople({ reviews, conversations, commits }: Needs): boolean {
   return reviews !== undefined || conversations !== undefined || commits?.includes('authors') === true;
 }
 
-/**
- * Nothing of what only observed rules ask for and the forge did not tell: no verdict depends on it, and a resync would
- * find a difference each time.
- */
-function comparedNeeds(policy: Policy, inForce: Facts, observed: Facts): Needs {
-  const all = neededFacts(policy);
-  const read = Object.keys(all).filter((name) => isFactName(name) && observed[name] !== inForce[name]);
-  const more = Object.fromEntries(Object.entries(all).filter(([name]) => read.includes(name)));
-  return { ...neededFacts(rulesInForce(policy)), ...more };
-}
-
 /** The policy of the base branch cannot be used: the verdict is an error. */
 function notJudged(
   subject: Subject,
   { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
-  { proposed, shown }: ProposedChange,
+  proposed: LoadedPolicy,
 ): JudgedResult {
   return {
     kind: 'judged',
@@ -352,7 +314,6 @@ function notJudged(
     texts,
     approvals: null,
     selfContained: false,
-    ...(shown && { proposed: shown }),
   };
 }
 

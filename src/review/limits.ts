@@ -56,10 +56,6 @@ export const MAX_OVERRIDERS = 20;
 /** People of whom the forge is asked in one review whether they are members of an organisation. */
 export const MAX_ASKED_MEMBERS = 50;
 
-/** Open pull requests that are judged by a proposed policy, and requests to the forge for all of them together. */
-export const MAX_PREVIEWED = 20;
-export const MAX_PREVIEW_REQUESTS = 50;
-
 /** Lines or files named of one predicate; the others are counted. */
 export const MAX_LOCATIONS = 200;
 /** Characters of a line of the change that are kept for showing. Matching sees all of it. */

@@ -175,8 +175,8 @@ async function reportComment(
   return isWorthOne ? (await forge.createComment(pullRequest, body)).id : undefined;
 }
 
-function hasSomethingToSay({ state, findings, policyFaults, proposal }: Verdict): boolean {
-  return state !== 'success' || findings.length > 0 || policyFaults.length > 0 || proposal !== undefined;
+function hasSomethingToSay({ state, findings, policyFaults }: Verdict): boolean {
+  return state !== 'success' || findings.length > 0 || policyFaults.length > 0;
 }
 
 async function reportInlines(

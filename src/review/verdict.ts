@@ -6,7 +6,6 @@ import { awaitedIn, locationsOf, type Reason, reasonsOf } from './evaluation/rea
 import type { Override, Overrides } from './overrides/override.ts';
 import type { Fault } from './policy/faults.ts';
 import type { LevelInForce, Rule } from './policy/policy.ts';
-import type { Proposal } from './proposal/proposal.ts';
 import { bare } from './text.ts';
 
 /** Something that a rule in force has to say of the pull request. */
@@ -43,8 +42,6 @@ export interface Verdict {
   readonly policyFaults: readonly Fault[];
   /** Absent where the policy lets nobody override. */
   readonly overrides?: Overrides;
-  /** Present where the pull request changes the policy or its cases. It does not change the state. */
-  readonly proposal?: Proposal;
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;
 }
@@ -181,7 +178,7 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
 const DECIDING = { failure: 'failed', pending: 'waiting', error: 'undecided', success: undefined } as const;
 
 /** The findings that a verdict's state comes from. */
-export function decidingFindings({ state, findings }: Pick<Verdict, 'state' | 'findings'>): readonly Finding[] {
+function decidingFindings({ state, findings }: Pick<Verdict, 'state' | 'findings'>): readonly Finding[] {
   return findings.filter(
     ({ level, outcome, override }) => level === 'error' && outcome === DECIDING[state] && override === undefined,
   );

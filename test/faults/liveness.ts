@@ -4,15 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
-import {
-  LONG_KEYS,
-  MANY_RULES,
-  MANY_UNKNOWN_RULES,
-  noise,
-  policy,
-  SLOW_TO_EVALUATE,
-  SLOW_TO_PARSE,
-} from '../helpers/hostile-policies.ts';
+import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
 import { gatehouse, portsOf } from '../helpers/process.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import type { Answers } from './ask-liveness.ts';
@@ -20,17 +12,10 @@ import { untilReady } from './world.ts';
 
 const PARSED = 'acme/parsed';
 const EVALUATED = 'acme/evaluated';
-const UNKNOWN_RULES = 'acme/unknown-rules';
-const KEYS = 'acme/long-keys';
 /** Of another owner, and not hostile. */
 const CALM = 'octo/calm';
-/** What happens to each: of the first two by the threads' limit. Faults of cases change no verdict. */
-const EXPECTED: Readonly<Record<string, string>> = {
-  [PARSED]: 'failure',
-  [EVALUATED]: 'error',
-  [UNKNOWN_RULES]: 'success',
-  [KEYS]: 'success',
-};
+/** What happens to each, by the threads' limit. */
+const EXPECTED: Readonly<Record<string, string>> = { [PARSED]: 'failure', [EVALUATED]: 'error' };
 const VERDICTS_MS = 180_000;
 const POLL_MS = 100;
 
@@ -108,23 +93,12 @@ async function reviewAnother(forge: SimulatedForge, port: number): Promise<numbe
 
 /** Each is a little different, for what hit a limit is not tried again until it changes. */
 function openPullRequests(forge: SimulatedForge, amount: number) {
-  for (const repository of [PARSED, UNKNOWN_RULES, KEYS]) {
-    forge.createRepository(repository, { 'README.md': 'x\n' });
-  }
+  forge.createRepository(PARSED, { 'README.md': 'x\n' });
   forge.createRepository(EVALUATED, { '.gatehouse.yml': policy(SLOW_TO_EVALUATE) });
   const change = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`src/${index}.txt`, noise(1_000)]));
   return Array.from({ length: amount }, (_, index) => [
     { repository: PARSED, files: { '.gatehouse.yml': `${SLOW_TO_PARSE}# ${index}\n` } },
     { repository: EVALUATED, files: { ...change, 'index.txt': `${index}\n` } },
-    ...(
-      [
-        [UNKNOWN_RULES, MANY_UNKNOWN_RULES],
-        [KEYS, LONG_KEYS],
-      ] as const
-    ).map(([repository, cases]) => ({
-      repository,
-      files: { '.gatehouse.yml': MANY_RULES, '.gatehouse.test.yml': `${cases}# ${index}\n` },
-    })),
   ])
     .flat()
     .map(({ repository, files }, index) => {

@@ -1,15 +1,7 @@
 import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { visible } from '../../src/review/text.ts';
-import {
-  LONG_KEYS,
-  MANY_RULES,
-  MANY_UNKNOWN_RULES,
-  noise,
-  policy,
-  SLOW_TO_EVALUATE,
-  SLOW_TO_PARSE,
-} from '../helpers/hostile-policies.ts';
+import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
 import { FORGES, pathsOfReads, shareStories, withoutOwnLinks } from '../helpers/story.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 
@@ -157,19 +149,6 @@ for (const name of FORGES) {
     t.is((await ended()) - before, 1);
   });
 }
-
-test('cases of a stranger that name 40,000 unknown rules get 51 faults', async (t) => {
-  const scene = gatehouse('github').scene({ 'README.md': 'x\n' });
-  const from = scene.forge.fork(scene.repository, 'mallory');
-  const number = await scene.open(
-    { '.gatehouse.yml': MANY_RULES, '.gatehouse.test.yml': MANY_UNKNOWN_RULES },
-    { from },
-  );
-  const other = await scene.open({ '.gatehouse.yml': MANY_RULES, '.gatehouse.test.yml': LONG_KEYS }, { from });
-  await scene.settled();
-  t.regex(scene.comments(number).join(), /the policy has no rule .no0.*and 41 more/s);
-  t.regex(scene.comments(other).join(), /more than 1048576 characters/);
-});
 
 async function endedTasks(name: (typeof FORGES)[number]): Promise<string> {
   return (await fetch(gatehouse(name).door.metricsUrl)).text();

@@ -121,12 +121,6 @@ CREATE TABLE gatehouse.reviews (
   -- When somebody last had it judged again by a comment.
   rechecked_at             timestamptz,
 
-  -- What was found out about the policy and the cases that a pull request proposes. Once for each digest: SHA-256 of both and of
-  -- what the policy is merged with, in hexadecimal.
-  preview_digest           text,
-  -- Preview of src/jobs/tables/previews.ts.
-  preview                  jsonb,
-
   PRIMARY KEY (repository, pull_request)
 );
 

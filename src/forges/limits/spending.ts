@@ -62,21 +62,6 @@ export function makeRequestBudget(reserve: number): RequestBudget {
   };
 }
 
-/** What is left of the requests that a piece of work may send to the forge. */
-export interface RequestLimit {
-  readonly left: number;
-  /** Whether it wanted to send more: what it has read since is not all that it asked for. */
-  readonly exceeded: boolean;
-}
-
-const limits = new AsyncLocalStorage<{ left: number; exceeded: boolean }>();
-
-/** Does work that may send so many requests to the forge. Further ones are refused, and not sent. */
-export function withRequestLimit<T>(max: number, work: (limit: RequestLimit) => Promise<T>): Promise<T> {
-  const limit = { left: max, exceeded: false };
-  return limits.run(limit, () => work(limit));
-}
-
 const counts = new AsyncLocalStorage<{ requests: number }>();
 
 /** Does work, and tells it how many requests it has sent so far. */
@@ -97,15 +82,6 @@ export function takeRequest(path: string): void {
   if (counted !== undefined) {
     counted.requests += 1;
   }
-  const limit = limits.getStore();
-  if (limit === undefined) {
-    return;
-  }
-  if (limit.left === 0) {
-    limit.exceeded = true;
-    throw new ForgeError('refused', 'not sent: this work has sent as many requests as it may');
-  }
-  limit.left -= 1;
 }
 
 /** Requests that are kept for verdicts: a tenth of what GitHub allows an hour at least. */

@@ -21,7 +21,6 @@ import { type OpenReview, openReview } from './open-review.ts';
 import { leaveClosed } from './record-merge.ts';
 import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
-import { showPreview, withPreview } from './show-preview.ts';
 
 /** When the delivery that requested a review was committed. */
 interface Asked {
@@ -53,7 +52,7 @@ export async function reviewPullRequest(
   async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
     const review = await openReview(deps, ref, signal);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const { outcome, afterwards } = await reviewOnce(deps, review, ref, asked, charge);
+      const outcome = await reviewOnce(deps, review, ref, asked, charge);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -62,7 +61,6 @@ export async function reviewPullRequest(
           stopTimer();
           metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
         }
-        await afterwards?.(signal);
         return 'done';
       }
     }
@@ -85,29 +83,23 @@ export async function reviewPullRequest(
 
 type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
 
-interface Reviewed {
-  readonly outcome: Outcome;
-  /** What does not belong to the verdict, and comes when that is shown. */
-  readonly afterwards?: (signal: AbortSignal) => Promise<void>;
-}
-
 async function reviewOnce(
   deps: ReviewDeps,
   review: OpenReview,
   ref: PullRequestRef,
   { at: askedAt, isLastAttempt }: Asked,
   charge: Charge,
-): Promise<Reviewed> {
+): Promise<Outcome> {
   const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
   if (read === undefined && !isLastAttempt) {
     throw new NotFoundYetError('the pull request was not found; looking again later');
   }
   if (read?.pullRequest.state !== 'open') {
-    return { outcome: await endReview(deps, review, ref, read?.pullRequest) };
+    return await endReview(deps, review, ref, read?.pullRequest);
   }
   const { pullRequest } = read;
   if (pullRequest.archived) {
-    return { outcome: await leaveArchived(deps, review, ref) };
+    return await leaveArchived(deps, review, ref);
   }
   const stored = await review.enter(read);
   await review.noteOthers(pullRequest, read.preloaded.statuses);
@@ -118,7 +110,7 @@ async function reviewOnce(
   if (stored !== undefined && hasComments(deps.forge.name, stored, preloaded)) {
     await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
     deps.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
-    return { outcome: 'over' };
+    return 'over';
   }
   await charge(pullRequest, () => withdrawSuccess(deps, review, read));
   await using pending = latePending(deps.pendingAfterSeconds * 1_000);
@@ -128,18 +120,17 @@ async function reviewOnce(
     onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
-    showsProposals: true,
     mayReadToObserve: () => hasSpareRequests(deps.remainingRequests()),
   };
   const result = await judgeOnce(context, { ...read, preloaded });
   switch (result.kind) {
     case 'over':
-      return { outcome: await endReview(deps, review, ref, pullRequest) };
+      return await endReview(deps, review, ref, pullRequest);
     case 'archived':
-      return { outcome: await leaveArchived(deps, review, ref) };
+      return await leaveArchived(deps, review, ref);
     case 'no-policy':
       await pending.end();
-      return { outcome: await releasePullRequest(deps, review, result, askedAt) };
+      return await releasePullRequest(deps, review, result, askedAt);
     case 'judged':
       return report(deps, review, result, preloaded, pending, askedAt);
   }
@@ -240,15 +231,14 @@ async function report(
   preloaded: PreloadedFacts,
   pending: LatePending,
   askedAt: Date,
-): Promise<Reviewed> {
+): Promise<Outcome> {
   const { forge, enforce, log } = deps;
   const { pullRequest, verdict, judgedBy } = result;
   const { repository, number } = pullRequest;
   if (!(await isCurrent(deps, result))) {
-    return { outcome: 'outdated' };
+    return 'outdated';
   }
   const writesBefore = review.writes();
-  const preview = await withPreview(deps, result);
   const place = review.statuses.placeOf(pullRequest);
   const options = {
     isUsedUp: await review.statuses.isUsedUp(place, verdict.state, review.posted(place)),
@@ -259,7 +249,7 @@ async function report(
     enforce,
     preloaded,
   };
-  const comments = await reportComments(review.forge, pullRequest, preview.verdict, options);
+  const comments = await reportComments(review.forge, pullRequest, verdict, options);
   if (comments.foundNone) {
     await review.foundNoComments();
   }
@@ -269,7 +259,7 @@ async function report(
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
   const tookTime = review.writes() > writesBefore || comments.failure !== undefined;
   if (verdict.state === 'success' && tookTime && !(await isCurrent(deps, result))) {
-    return { outcome: 'outdated' };
+    return 'outdated';
   }
   await pending.end();
   await saveAndShow(deps, review, result, comments, askedAt);
@@ -277,10 +267,7 @@ async function report(
     // The job comes back for the comments.
     throw comments.failure;
   }
-  const outcome = verdict.state;
-  return preview.isComplete || result.comments === 'off'
-    ? { outcome }
-    : { outcome, afterwards: (signal) => showPreview(deps, review, result, options, signal) };
+  return verdict.state;
 }
 
 /** Saves the verdict, and then shows it as the commit's status: never the other way around. */

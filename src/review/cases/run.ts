@@ -57,7 +57,7 @@ export async function runCases(
 }
 
 /** The expected outcomes of the rules, beside the actual ones. */
-export function compare(one: Case, { rules }: Evaluation): CaseResult {
+function compare(one: Case, { rules }: Evaluation): CaseResult {
   const results = one.expect.flatMap((expected): RuleResult[] => {
     const found = rules.find(({ rule }) => rule.id === expected.rule);
     return found === undefined ? [] : [{ expected, found, passed: found.outcome === outcomeOf(expected.outcome) }];

@@ -13,19 +13,32 @@ import { obstacleTo, worstObstacle } from './obstacle.ts';
 /**
  * Judges a pull request by a policy. Pure and total: the same policy and facts always give the same answer, and
  * what cannot be judged is `undecided`, never an exception. What it takes is bounded by the worker that runs it: call
- * EvaluationWorkers.evaluate. `onRule` is called with the index of each rule before it is evaluated.
+ * EvaluationWorkers.evaluate. `onRule` is called with the index of each rule before it is evaluated. Rules of level
+ * observe come last, and are judged by the facts `observed`.
  *
  * A draft is judged both as it is and as if it were ready for review, and the worse result of each rule counts. So the
  * verdict is the worse of the two: a status stands until the next review has ended, and whoever makes the draft ready
  * must not take a success along.
  */
-export function evaluate(policy: Policy, gathered: Facts, onRule?: (index: number) => void): Evaluation {
-  const facts = { ...gathered, people: joinPeople(gathered.people, policy) };
-  const rules = policy.rules.map((rule, index) => {
-    onRule?.(index);
-    return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);
-  });
-  return { rules };
+export function evaluate(
+  policy: Policy,
+  facts: Facts,
+  observed: Facts = facts,
+  onRule?: (index: number) => void,
+): Evaluation {
+  const people = joinPeople(facts.people, policy);
+  const isObserved = ({ level }: Rule) => level === 'observe';
+  const evaluated = [...policy.rules.entries()]
+    .toSorted(([, a], [, b]) => Number(isObserved(a)) - Number(isObserved(b)))
+    .map(([index, rule]) => {
+      onRule?.(index);
+      return [index, evaluateOne(rule, { ...(isObserved(rule) ? observed : facts), people })] as const;
+    });
+  return { rules: evaluated.toSorted(([a], [b]) => a - b).map(([, rule]) => rule) };
+}
+
+function evaluateOne(rule: Rule, facts: Facts): EvaluatedRule {
+  return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);
 }
 
 /** The worst first. */

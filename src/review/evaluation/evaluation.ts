@@ -56,8 +56,11 @@ export interface Evaluation {
 
 /** Evaluates off the event loop, within limits of time and memory. */
 export interface EvaluationWorkers {
-  /** When it hits a limit all rules are undecided, so that the result does not depend on how far it came. */
-  evaluate(policy: Policy, facts: Facts): Promise<Evaluation>;
+  /**
+   * When it hits a limit all rules are undecided, so that the result does not depend on how far it came; at a rule of
+   * level observe, only those of that level. `observed`: what they are judged by, where that is more.
+   */
+  evaluate(policy: Policy, facts: Facts, observed?: Facts): Promise<Evaluation>;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
   ownerTeams(facts: Facts): Promise<readonly string[]>;
 }

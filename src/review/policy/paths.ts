@@ -20,10 +20,6 @@ export function changesPolicy({ files }: ChangedFiles): boolean {
   return files.some((file) => POLICY_PATHS.some((path) => concerns(file, path)));
 }
 
-export function changesCases({ files }: ChangedFiles): boolean {
-  return files.some((file) => concerns(file, CASES_PATH));
-}
-
 /** A file below such a path makes a directory of it. */
 function concerns({ path, previousPath }: ChangedFile, wanted: string): boolean {
   return [path, previousPath].some((name) => name === wanted || name?.startsWith(`${wanted}/`));

@@ -6,7 +6,6 @@ import type { Links } from './links.ts';
 import { codeInCell, markdown, markdownInCell } from './markdown.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
 import { OWNERS_COLUMNS, ownersFaults, ownersOf, ownersRow } from './owners.ts';
-import { renderProposal } from './proposal.ts';
 import { authorRow, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
 
@@ -45,7 +44,7 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
   const waiting = findings.flatMap((finding) => waitingRow(finding, links) ?? []);
 
   const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, links, MAX_RULES_LENGTH)];
-  const middle = [...renderFaults(verdict), ...renderProposal(verdict)];
+  const middle = renderFaults(verdict);
   const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
   const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };

@@ -28,6 +28,6 @@ export function renderFaults({ policyFaults, findings, passed, fixesPolicy }: Ve
   return [lines.join('\n')];
 }
 
-export function renderFault({ file, line, column, message }: Fault): string {
+function renderFault({ file, line, column, message }: Fault): string {
   return `- ${code(`${file}:${line}:${column}`, MAX_PATH_SHOWN)} ${code(message)}`;
 }

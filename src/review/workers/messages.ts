@@ -1,5 +1,4 @@
 import type { Facts } from '../../facts/table.ts';
-import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
 import type { Evaluation } from '../evaluation/evaluation.ts';
 import type { ParsedPolicy, PolicyRole } from '../policy/parse.ts';
@@ -15,14 +14,9 @@ export interface Tasks {
     readonly input: { readonly text: string; readonly file: string; readonly role: CasesRole };
     readonly output: ParsedCases;
   };
-  /** Its one step is how many cases it judges, once it has read them. */
-  readonly judgeCases: {
-    readonly input: { readonly policy: Policy; readonly files: readonly CasesFile[] };
-    readonly output: JudgedCases;
-  };
   /** Its steps are the indices of the policy's rules. */
   readonly evaluate: {
-    readonly input: { readonly policy: Policy; readonly facts: Facts };
+    readonly input: { readonly policy: Policy; readonly facts: Facts; readonly observed: Facts };
     readonly output: Evaluation;
   };
   readonly ownerTeams: {
@@ -35,26 +29,19 @@ export type TaskName = keyof Tasks;
 export type TaskInput<Name extends TaskName> = Tasks[Name]['input'];
 export type TaskOutput<Name extends TaskName> = Tasks[Name]['output'];
 
-/**
- * Each task, and how many times the processor time of one it may take: judging cases is two of them, reading up to a
- * megabyte and judging up to 5,000 pull requests.
- */
-export const TASK_SHARES: Readonly<Record<TaskName, number>> = {
-  parsePolicy: 1,
-  parseCases: 1,
-  judgeCases: 2,
-  evaluate: 1,
-  ownerTeams: 1,
+const EACH: Readonly<Record<TaskName, true>> = {
+  parsePolicy: true,
+  parseCases: true,
+  evaluate: true,
+  ownerTeams: true,
 };
-export const TASK_NAMES = Object.keys(TASK_SHARES);
+export const TASK_NAMES = Object.keys(EACH);
 
 /** What a worker is sent. */
 export interface ToWorker {
   readonly task: TaskName;
   /** The task's input, as v8.serialize writes it. */
   readonly input: Uint8Array;
-  /** Processor time after which the worker is ended. */
-  readonly maxMs: number;
 }
 
 /**

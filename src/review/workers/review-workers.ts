@@ -1,10 +1,9 @@
-import type { CasesFile, JudgedCases } from '../cases/judge-cases.ts';
 import type { CasesRole, ParsedCases } from '../cases/parse.ts';
 import type { EvaluationWorkers } from '../evaluation/evaluation.ts';
 import { notEvaluated } from '../evaluation/not-evaluated.ts';
+import { rulesInForce } from '../evaluation/observe.ts';
 import { MAX_OUTPUT_BYTES } from '../limits.ts';
 import type { PolicyWorkers } from '../policy/parse.ts';
-import type { Policy } from '../policy/policy.ts';
 import { say } from '../text.ts';
 import { type Limit, MAX_TASK_MS, MAX_WORKER_HEAP_MB, makeWorkerPool, type WorkerPoolOptions } from './worker-pool.ts';
 
@@ -18,10 +17,6 @@ const WORKERS = 2;
 export interface ReviewWorkers extends PolicyWorkers, EvaluationWorkers {
   /** The cases of a file. `repository` as in {@link PolicyWorkers.parsePolicy}. */
   parseCases(repository: string, text: string, file: string, role: CasesRole): Promise<ParsedCases>;
-  /**
-   * Reads the cases of files and judges their pull requests by the policy. All together have the limits of one task.
-   */
-  judgeCases(repository: string, policy: Policy, files: readonly CasesFile[]): Promise<JudgedCases>;
   close(): Promise<void>;
 }
 
@@ -31,6 +26,25 @@ export function makeReviewWorkers(options: Partial<WorkerPoolOptions> = {}): Rev
     time: `more than the ${(options.maxTaskMs ?? MAX_TASK_MS) / 1_000} seconds of processor time`,
     memory: `more than the ${MAX_WORKER_HEAP_MB} MB of memory`,
     size: `more than the ${MAX_OUTPUT_BYTES / 1024 / 1024} MB of result`,
+  };
+
+  const evaluate: ReviewWorkers['evaluate'] = async (policy, facts, observed = facts) => {
+    const result = await pool.run(facts.pullRequest.repository, 'evaluate', { policy, facts, observed });
+    if (result.kind === 'done') {
+      return result.output;
+    }
+    const at = policy.rules[result.step];
+    const reason = say`the evaluation takes ${[limits[result.limit]]} that it may take, at the rule ${at?.id ?? ''}`;
+    if (at?.level !== 'observe') {
+      return { rules: policy.rules.map((rule) => notEvaluated(rule, reason)), ended: true };
+    }
+    // The rules in force were judged by then, but the worker's result is gone.
+    const { rules, ended } = await evaluate(rulesInForce(policy), facts);
+    const judged = new Map(rules.map((evaluated) => [evaluated.rule.id, evaluated]));
+    return {
+      rules: policy.rules.map((rule) => judged.get(rule.id) ?? notEvaluated(rule, reason)),
+      ...(ended && { ended }),
+    };
   };
 
   return {
@@ -52,28 +66,7 @@ export function makeReviewWorkers(options: Partial<WorkerPoolOptions> = {}): Rev
       return { ok: false, faults: [{ file, line: 1, column: 1, message }] };
     },
 
-    async judgeCases(repository, policy, files) {
-      const result = await pool.run(repository, 'judgeCases', { policy, files });
-      if (result.kind === 'done') {
-        return result.output;
-      }
-      if (result.step > 0) {
-        return { kind: 'run', passed: 0, failed: [], failures: 0, notRun: result.step, ofPrivateRules: 0 };
-      }
-      const message = 'reading these cases takes more time or memory than it may take: use fewer or smaller ones';
-      return { kind: 'faulty', faults: [{ file: files.at(-1)?.path ?? '', line: 1, column: 1, message }] };
-    },
-
-    async evaluate(policy, facts) {
-      const result = await pool.run(facts.pullRequest.repository, 'evaluate', { policy, facts });
-      if (result.kind === 'done') {
-        return result.output;
-      }
-      const id = policy.rules[result.step]?.id ?? '';
-      const used = limits[result.limit];
-      const reason = say`the evaluation takes ${[used]} that it may take, at the rule ${id}`;
-      return { rules: policy.rules.map((rule) => notEvaluated(rule, reason)), ended: true };
-    },
+    evaluate,
 
     async ownerTeams(facts) {
       const result = await pool.run(facts.pullRequest.repository, 'ownerTeams', { facts });

@@ -7,7 +7,6 @@ import { LRUCache } from 'lru-cache';
 import {
   type FromWorker,
   isFromWorker,
-  TASK_SHARES,
   type TaskInput,
   type TaskName,
   type TaskOutput,
@@ -30,7 +29,7 @@ const MAX_KNOWN_BYTES = 16 * 1024 * 1024;
  * What these say of a text depends on nothing but the text. Each review of a pull request brings the same one again,
  * and anybody can have it reviewed again and again.
  */
-const OF_TEXT: readonly TaskName[] = ['parsePolicy', 'parseCases', 'judgeCases'];
+const OF_TEXT: readonly TaskName[] = ['parsePolicy', 'parseCases'];
 /** A task that uses so much of its time is slow: ordinary ones take milliseconds. */
 const SLOW_SHARE = 1 / 4;
 /** How long its owner counts as slow. */
@@ -138,7 +137,7 @@ export function makeWorkerPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Worke
         endJob(worker, 'size');
       }
       const job = takeJob(worker);
-      if (job !== undefined && message.usedMs > SLOW_SHARE * maxMsOf(job.task)) {
+      if (job !== undefined && message.usedMs > SLOW_SHARE * maxTaskMs) {
         slowOwners.set(job.owner, true);
       }
       if (message.kind === 'done') {
@@ -156,29 +155,24 @@ export function makeWorkerPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Worke
     if (job === undefined) {
       return;
     }
-    const maxMs = maxMsOf(job.task);
     // A worker that cannot say what it has used is ending by itself, or must be ended.
     const usedMs = () =>
       thread.cpuUsage(before).then(
         ({ user, system }) => (user + system) / 1_000,
-        () => maxMs,
+        () => maxTaskMs,
       );
-    let leftMs = maxMs;
+    let leftMs = maxTaskMs;
     while (leftMs > 0) {
       await sleep(Math.max(leftMs, MIN_CHECK_MS), undefined, { ref: false });
       if (worker.job !== job) {
         return;
       }
-      leftMs = maxMs - (await usedMs());
+      leftMs = maxTaskMs - (await usedMs());
     }
     if (worker.job === job) {
       endJob(worker, 'time');
       discard(worker);
     }
-  }
-
-  function maxMsOf(task: TaskName): number {
-    return maxTaskMs * TASK_SHARES[task];
   }
 
   function takeJob(worker: PoolWorker): Job | undefined {
@@ -215,7 +209,7 @@ export function makeWorkerPool({ size, maxTaskMs = MAX_TASK_MS, onEnded }: Worke
       worker.job = next;
       worker.step = 0;
       worker.thread.ref();
-      const message: ToWorker = { task: next.task, input: next.input, maxMs: maxMsOf(next.task) };
+      const message: ToWorker = { task: next.task, input: next.input };
       worker.thread.postMessage(message);
     }
   }

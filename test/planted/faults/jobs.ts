@@ -96,7 +96,7 @@ export const JOBS: readonly Fault[] = [
     title: 'does not look again before a verdict whether the pull request is as it was judged',
     file: 'src/jobs/review/review-pull-request.ts',
     find: `  if (!(await isCurrent(deps, result))) {
-    return { outcome: 'outdated' };
+    return 'outdated';
   }
   const writesBefore`,
     replace: '  const writesBefore',

@@ -314,4 +314,28 @@ export const REVIEW: readonly Fault[] = [
     replace: "'`'.repeat(Math.min(1, runs.length) + 1)",
     tests: ['test/unit/review/render.test.ts'],
   },
+  {
+    id: 'review-observed-ends-all',
+    title: 'lets an observed rule that takes too long end the evaluation of all',
+    file: 'src/review/workers/review-workers.ts',
+    find: "if (at?.level !== 'observe') {",
+    replace: 'if (at !== undefined) {',
+    tests: ['test/stories/observe.test.ts'],
+  },
+  {
+    id: 'review-observed-facts-decide',
+    title: 'judges rules in force by what was read for observed ones',
+    file: 'src/review/evaluation/evaluate.ts',
+    find: 'isObserved(rule) ? observed : facts',
+    replace: 'observed',
+    tests: ['test/unit/review/observe.test.ts'],
+  },
+  {
+    id: 'review-observed-fails',
+    title: 'lets the forge fail a review over what only an observed rule needs',
+    file: 'src/review/evaluation/observe.ts',
+    find: 'if (error instanceof ForgeError) {',
+    replace: 'if (error instanceof TypeError) {',
+    tests: ['test/unit/review/observe.test.ts'],
+  },
 ];

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
-import { type Facts, factsOf, unreadFacts } from '../../../src/facts/table.ts';
+import { factsOf } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type {
   ChangedFile,
@@ -9,16 +9,7 @@ import type {
   PullRequestNow,
 } from '../../../src/forges/port/pull-request.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import type { Evaluation } from '../../../src/review/evaluation/evaluation.ts';
-import {
-  conclude,
-  evaluateInForce,
-  judgeOnce,
-  readChange,
-  readFacts,
-  readOverridesNow,
-  readPolicy,
-} from '../../../src/review/judge.ts';
+import { conclude, judgeOnce, readChange, readFacts, readOverridesNow, readPolicy } from '../../../src/review/judge.ts';
 import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
@@ -35,7 +26,7 @@ const PULL_REQUEST: PullRequestNow = {
 const HEAD = PULL_REQUEST.head.sha;
 const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
-const NOTHING_PROPOSED = { proposed: { kind: 'absent' } } as const;
+const NOTHING_PROPOSED = { kind: 'absent' } as const;
 
 const rules = (...lines: readonly string[]) =>
   `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
@@ -45,7 +36,7 @@ const OVERRIDABLE = rules(TITLED, NOTED).replace('rules:', 'override: { by: bob 
 
 const workers = {
   parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
-  evaluate: async (policy, facts) => evaluate(policy, facts),
+  evaluate: async (policy, facts, observed) => evaluate(policy, facts, observed),
 } as ReviewWorkers;
 
 const loaded = (text: string) =>
@@ -146,14 +137,14 @@ test('step 2: files that came with it are read again only for their lines', asyn
 
 test('step 2: a change of the policy or of its cases is seen', async (t) => {
   const { context } = forgeOf();
-  for (const [path, proposesPolicy, proposesCases] of [
-    ['a.ts', false, false],
-    ['.gatehouse.yml', true, false],
-    ['.gatehouse.test.yml', false, true],
+  for (const [path, proposesPolicy] of [
+    ['a.ts', false],
+    ['.gatehouse.yml', true],
+    ['.gatehouse.test.yml', false],
   ] as const) {
     const preloaded = { changedFiles: { files: [changed(path)], complete: true } };
     const change = await readChange(context, { ...SUBJECT, preloaded }, { policy: { kind: 'absent' } });
-    t.like(change, { proposesPolicy, proposesCases }, path);
+    t.is(change.proposesPolicy, proposesPolicy, path);
   }
 });
 
@@ -178,25 +169,7 @@ test('step 3: checks are announced before they are read, and Gatehouse’s are l
   );
 });
 
-test('step 4: a worker gets the rules in force only, and observed ones stay undecided', async (t) => {
-  const policy = policyOf(rules(NOTED, TITLED));
-  const given: string[] = [];
-  const noting = {
-    evaluate: async (...[ofWorker, facts]: Parameters<ReviewWorkers['evaluate']>): Promise<Evaluation> => {
-      given.push(...ofWorker.rules.map(({ id }) => id));
-      return { ...evaluate(ofWorker, facts), ended: true };
-    },
-  };
-  const evaluation = await evaluateInForce({ workers: noting }, policy, factsOf({ title: 'things' }));
-  t.deepEqual(given, ['titled']);
-  t.deepEqual(
-    evaluation.rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
-    ['noted undecided', 'titled failed'],
-  );
-  t.true(evaluation.ended);
-});
-
-test('step 5: an override counts only by whom the policy names', async (t) => {
+test('step 4: an override counts only by whom the policy names', async (t) => {
   const policy = policyOf(OVERRIDABLE);
   const evaluation = evaluate(policy, factsOf({ title: 'things' }));
   const overridden = async (author: string) => {
@@ -209,22 +182,22 @@ test('step 5: an override counts only by whom the policy names', async (t) => {
   t.deepEqual(await overridden('mallory'), []);
 });
 
-test('step 5: nothing is read where nobody may override, or no rule blocks', async (t) => {
+test('step 4: nothing is read where nobody may override, or no rule blocks', async (t) => {
   const { asked, context } = forgeOf({ comments: [commandOf('bob')] });
   const strict = policyOf(rules(TITLED));
   const failed = evaluate(strict, factsOf({ title: 'things' }));
   t.is(await readOverridesNow(context, SUBJECT, strict, failed), undefined);
   const lenient = policyOf(OVERRIDABLE);
-  const passed = await evaluateInForce({ workers }, lenient, factsOf({ title: 'feat: things' }));
+  const passed = evaluate(lenient, factsOf({ title: 'feat: things' }));
   t.deepEqual((await readOverridesNow(context, SUBJECT, lenient, passed))?.inForce, []);
   t.deepEqual(asked, []);
 });
 
-test('step 6: a verdict says by what it was judged, and whether it depends on more', (t) => {
+test('step 5: a verdict says by what it was judged, and whether it depends on more', (t) => {
   const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
   const result = (text: string, hidden = false, overrides?: Parameters<typeof conclude>[4]['overrides']) => {
     const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides, observed: facts };
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides };
     return conclude(SUBJECT, policy, { hidden }, NOTHING_PROPOSED, findings);
   };
   const alone = result(rules(TITLED));
@@ -240,44 +213,37 @@ test('step 6: a verdict says by what it was judged, and whether it depends on mo
   t.regex(others.judgedBy.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
 });
 
-test('step 6: what observed rules could not read has no digest', (t) => {
-  const observed = [
-    'topic: tier-1',
-    'milestone: v2',
-    'checks: { name: build, is: success, from: ci }',
-    'checks: { all: true }',
-    'threads: {}',
-  ].map((predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`);
-  const digestsOf = (text: string, facts: Facts, others: Facts) => {
-    const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, observed: others };
-    const { judgedBy } = conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
-    return Object.entries(judgedBy.facts).flatMap(([name, { parts }]) => [name, ...parts]);
+test('what only observed rules need is neither compared nor asked for', (t) => {
+  const facts = factsOf({ title: 'feat: things' });
+  const observed = ['topic: tier-1', 'checks: { all: true }', 'threads: {}', 'approvals: 1'].map(
+    (predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`,
+  );
+  const result = (...lines: readonly string[]) => {
+    const policy = loaded(rules(...lines));
+    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined };
+    return conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
   };
-  const unread = unreadFacts(PULL_REQUEST);
-  const read = factsOf({ title: 'things' });
-  const all = ['triage', 'milestone', 'repository', 'topics', 'checks', 'suites', 'conversations'];
-  t.deepEqual(digestsOf(rules(...observed), unread, unread), []);
-  t.deepEqual(digestsOf(rules(...observed), unread, read), all);
-  t.deepEqual(digestsOf(rules(...observed).replaceAll('level: observe, ', ''), read, read), all);
-  const built = 'id: built, require: { checks: { name: build, is: success, from: ci } }';
-  t.deepEqual(digestsOf(rules(built, observed[3] ?? ''), read, read), ['checks'], 'read without suites');
+  t.like(result(TITLED, ...observed), { asks: [], approvals: null, judgedBy: { facts: {} } });
+  const { asks, judgedBy } = result('id: built, require: { checks: { name: build, is: success } }', ...observed);
+  t.deepEqual(asks, ['checks']);
+  t.deepEqual(judgedBy.facts.checks?.parts, [], 'read without suites');
+  t.deepEqual(Object.keys(judgedBy.facts), ['checks']);
 });
 
-test('step 6: a proposed policy that is broken is no success', (t) => {
+test('step 5: a proposed policy that is broken is no success', (t) => {
   const facts = factsOf({ title: 'feat: things' });
   const policy = loaded(rules(TITLED));
-  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined, observed: facts };
+  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined };
   const faults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
   const proposed = { kind: 'broken', faults, sources: {}, texts: [] } as const;
-  const { verdict } = conclude(SUBJECT, policy, { hidden: false }, { ...NOTHING_PROPOSED, proposed }, findings);
+  const { verdict } = conclude(SUBJECT, policy, { hidden: false }, proposed, findings);
   t.is(verdict.state, 'failure');
   t.deepEqual(verdict.policyFaults, faults);
 });
 
-test('the steps come in their order, and what is only observed is read last', async (t) => {
+test('the steps come in their order, and what is only observed is read after the rest', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
   const result = await judgeOnce(context, { pullRequest: PULL_REQUEST, preloaded: {}, files: new Map() });
   t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
-  t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'comments', 'webhooks of 1', 'commits']);
+  t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
 });

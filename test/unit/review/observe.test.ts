@@ -5,10 +5,9 @@ import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { observe, rulesInForce, withObserved } from '../../../src/review/evaluation/observe.ts';
+import { readToObserve, rulesInForce } from '../../../src/review/evaluation/observe.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
-import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = policyOf(`version: 1
@@ -17,14 +16,12 @@ rules:
   - { id: titled, require: { title: '^feat: ' } }
   - { id: signed, level: observe, require: { commits: { every: { signed_off: true } } } }
 `);
-const workers = { evaluate: async (policy, facts) => evaluate(policy, facts) } as ReviewWorkers;
 const KNOWN = { ...unreadFacts(pullRequestOf()), changedFiles: { files: [], complete: true } };
 const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice <alice@example.test>' }] }).commits
   .commits;
 
 /** What happens to the observed rules where the forge answers for the commits as given. */
-async function observed(commits: Forge['commits'], options: { mayRead?: boolean; maxReadingMs?: number } = {}) {
-  const { mayRead = true, ...others } = options;
+async function observed(commits: Forge['commits'], maxReadingMs?: number) {
   const forge = { commits } as Forge;
   const sources = {
     forge,
@@ -34,8 +31,8 @@ async function observed(commits: Forge['commits'], options: { mayRead?: boolean;
     authorTrailers: [],
     ownerTeams: async () => [],
   };
-  const { rules } = await observe(POLICY, KNOWN, { sources, workers, ...others, mayRead: () => mayRead });
-  return rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`);
+  const { rules } = evaluate(POLICY, KNOWN, await readToObserve(POLICY, KNOWN, sources, maxReadingMs));
+  return rules.flatMap(({ rule, outcome }) => (rule.level === 'observe' ? [`${rule.id} ${outcome}`] : []));
 }
 
 const listed = async () => COMMITS.map((commit) => ({ ...commit, sha: pullRequestOf().head.sha }));
@@ -53,12 +50,7 @@ test('what the forge does not tell leaves an observed rule undecided', async (t)
 
 test('a forge that does not answer in time leaves an observed rule undecided', async (t) => {
   const never = () => new Promise<never>(() => {});
-  t.deepEqual(await observed(never, { maxReadingMs: 1 }), ['noted failed', 'signed undecided']);
-});
-
-test('where requests are few, the forge is not asked for observed rules', async (t) => {
-  const forbidden = () => t.fail('the forge was asked') as never;
-  t.deepEqual(await observed(forbidden, { mayRead: false }), ['noted failed', 'signed undecided']);
+  t.deepEqual(await observed(never, 1), ['noted failed', 'signed undecided']);
 });
 
 test('a defect in reading for an observed rule is not hidden', async (t) => {
@@ -85,14 +77,18 @@ rules:
   t.is(verdict(text('level: error'), { files_complete: false }).state, 'failure');
 });
 
-test('observed rules stay where the policy has them, and end no evaluation', (t) => {
-  const inForce = evaluate(rulesInForce(POLICY), factsOf());
-  const merged = withObserved(POLICY, { ...inForce, ended: true }, evaluate(POLICY, factsOf()).rules.slice(0, 1));
+test('observed rules are evaluated last, by facts of their own, in their place', (t) => {
+  const order: number[] = [];
+  const read = {
+    ...factsOf({ commits: [{ message: 'a' }] }),
+    pullRequest: pullRequestOf({ labels: ['noted'], title: 'things' }),
+  };
+  const { rules } = evaluate(POLICY, factsOf({ title: 'feat: a' }), read, (index) => order.push(index));
+  t.deepEqual(order, [1, 0, 2]);
   t.deepEqual(
-    merged.rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
-    ['noted failed', 'titled passed', 'signed undecided'],
+    rules.map(({ rule, outcome }) => `${rule.id} ${outcome}`),
+    ['noted passed', 'titled passed', 'signed failed'],
   );
-  t.is(verdictOf(merged).state, 'success');
 });
 
 test('what has been read is read again only for more of it', (t) => {

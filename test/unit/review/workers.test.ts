@@ -83,12 +83,10 @@ test('a text that many pull requests bring at once is worked on once', async (t)
 
 test('a text that a review brings again is not worked on again', async (t) => {
   const { workers } = watched({ size: 1, maxTaskMs: 60_000 });
-  const policy = policyOf(SIMPLE);
-  const file = { path: 'cases.yml', text: 'cases:\n  - title: x\n', role: 'cases' } as const;
+  const cases = 'cases:\n  - title: x\n';
   const work = async () => [
     await workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN),
-    await workers.parseCases('acme/widgets', file.text, 'cases.yml', 'cases'),
-    await workers.judgeCases('acme/widgets', policy, [file]),
+    await workers.parseCases('acme/widgets', cases, 'cases.yml', 'cases'),
   ];
   const first = await work();
   let isFree = false;
@@ -121,7 +119,8 @@ test('several repositories with slow policies never hold all workers', async (t)
   // Both workers have started.
   await Promise.all([parse('octo/one', SIMPLE), parse('octo/two', SIMPLE)]);
   for (const owner of slow) {
-    t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts: factsOf({ title: owner }) }), {
+    const facts = factsOf({ title: owner });
+    t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts, observed: facts }), {
       limit: 'size',
     });
   }
