@@ -47,7 +47,7 @@ const caseSchema = z
 export const casesSchema = z
   .array(caseSchema, { error: 'a list of cases' })
   .max(MAX_CASES, { error: `at most ${MAX_CASES} cases` })
-  .describe('What `gatehouse test` checks. Reviews run the cases of a pull request that changes them or the policy.');
+  .describe('What `gatehouse test` checks.');
 
 /** `.gatehouse.test.yml` */
 export const casesFileSchema = z
