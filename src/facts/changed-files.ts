@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { ChangedFile, ChangedFiles } from '../forges/port/pull-request.ts';
-import { readCommits } from './commits.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
 import { count, flag, oneOf, text } from './given.ts';
 
@@ -21,10 +20,8 @@ const file = z.strictObject(
 
 type Part = 'lines';
 
-function atForge(always: number): AtForge<Part> {
-  // A push, of the head or of the base, is an event of every review.
-  return { requests: { always }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-}
+// A push, of the head or of the base, is an event of every review.
+const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 const UNREAD: ChangedFiles = { files: [], complete: false };
 
@@ -37,20 +34,7 @@ export const changedFiles = defineFact({
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.changedFiles(pullRequest, pullRequest.head.sha),
   change: { noticedBy: 'commits' },
-  past: {
-    atHead: true,
-    asOfToday: () => [],
-    async read(reading) {
-      const { forge, pullRequest } = reading;
-      const changed = await forge.changedFiles(pullRequest, pullRequest.head.sha);
-      if (changed.files.length === 0) {
-        // Where the forge lists no commits of a merged pull request, it lists no files either.
-        await readCommits(reading, []);
-      }
-      return changed;
-    },
-  },
-  forges: { github: atForge(1), gitea: atForge(4), forgejo: atForge(4) },
+  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: {
       files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Default: none.'),

@@ -40,7 +40,7 @@ const PERMISSION: Permission = { key: 'checks', access: 'read', title: 'Checks',
 
 function onGitea(sendsStatuses: boolean): AtForge<Part> {
   const webhook = { ...STATUS, subscription: { name: 'status', title: 'Commit Status' } };
-  return { requests: { always: 1 }, permissions: [], webhooks: sendsStatuses ? [webhook] : [] };
+  return { permissions: [], webhooks: sendsStatuses ? [webhook] : [] };
 }
 
 /** Whose checks are read, and how Gatehouse's own are told apart from those of others. */
@@ -70,10 +70,8 @@ export const checks = defineFact({
         readOthersChecks(forge, { repository, sha, statusContext }, parts),
       ),
   },
-  past: { atHead: true, asOfToday: () => ['checks'], read: 'as-now' },
   forges: {
     github: {
-      requests: { always: 2, suites: 1 },
       permissions: [PERMISSION],
       webhooks: [
         { ...STATUS, subscription: { name: 'status', title: 'Status' } },

@@ -15,7 +15,7 @@ export type CodeOwnersFile =
 const UNREAD = { kind: 'unread' } as CodeOwnersFile;
 
 // A push to the base branch starts the reviews of the pull requests into it.
-const AT_FORGE: AtForge<never> = { requests: { always: 3 }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge<never> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** CODEOWNERS, from the base branch, so that a pull request cannot choose who must approve it. */
 export const codeOwners = defineFact({
@@ -26,21 +26,6 @@ export const codeOwners = defineFact({
   dependsOn: [changedFiles],
   read: ({ forge, pullRequest, baseSha }) => readCodeOwners(forge, pullRequest.repository, baseSha),
   change: { noticedBy: 'base-branch' },
-  past: {
-    atHead: false,
-    asOfToday: () => [],
-    /** From the commit that merged it, which has the base branch's own unless the pull request changed it. */
-    async read({ forge, merged: { pullRequest, mergeCommit }, of }) {
-      const { paths } = FORGES[forge.name].codeOwners;
-      const { files, complete } = await of(changedFiles);
-      const changed = files.some(
-        ({ path, previousPath }) => paths.includes(path) || paths.includes(previousPath ?? path),
-      );
-      return mergeCommit === undefined || !complete || changed
-        ? UNREAD
-        : readCodeOwners(forge, pullRequest.repository, mergeCommit);
-    },
-  },
   forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: {

@@ -43,11 +43,7 @@ export const givenCommits = {
   commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Default: none.'),
 };
 
-const GITEA: AtForge<CommitPart> = {
-  requests: { always: 1 },
-  permissions: NO_PERMISSIONS,
-  webhooks: NO_WEBHOOKS,
-};
+const AT_FORGE: AtForge<CommitPart> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** The commits of the pull request, and who made them. Incomplete when they are more than the forge lists. */
 export const commits = defineFact({
@@ -62,8 +58,7 @@ export const commits = defineFact({
     return parts.includes('authors') ? withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors) : listed;
   },
   change: { noticedBy: 'commits' },
-  past: { atHead: true, asOfToday: () => [], read: 'as-now' },
-  forges: { github: { ...GITEA, requests: { always: 1, signers: 1 } }, gitea: GITEA, forgejo: GITEA },
+  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: {
       ...givenCommits,

@@ -3,7 +3,7 @@ import type { Conversation, Conversations } from '../forges/port/conversations.t
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
-import { AUTHOR, flag, minute, text } from './given.ts';
+import { AUTHOR, flag, text } from './given.ts';
 
 const UNREAD: Conversations = { conversations: [], complete: false };
 
@@ -35,7 +35,6 @@ function webhook(event: string, actions: readonly string[]): Webhook<never> {
 }
 
 const GITEA: AtForge<never> = {
-  requests: { always: 3 },
   permissions: NO_PERMISSIONS,
   // Resolving sends none.
   webhooks: [webhook('pull_request_comment', ['reviewed']), webhook('pull_request_review_comment', ['reviewed'])],
@@ -61,19 +60,8 @@ export const conversations = defineFact({
     },
     readAgain: ({ forge, headSha, ...ref }) => readOthers(forge, ref, headSha),
   },
-  past: {
-    atHead: true,
-    asOfToday: () => ['conversations'],
-    /** Those begun before it was merged, as they are today: no forge tells when one was resolved. */
-    async read({ forge, pullRequest, merged }) {
-      const { conversations: all, complete } = await readOthers(forge, pullRequest, pullRequest.head.sha);
-      const then = all.filter(({ startedAt }) => !(Date.parse(startedAt) > Date.parse(merged.mergedAt)));
-      return { conversations: then, complete };
-    },
-  },
   forges: {
     github: {
-      requests: { always: 1 },
       permissions: NO_PERMISSIONS,
       webhooks: [
         {
@@ -117,7 +105,6 @@ function conversationOf(
   return {
     author: by,
     bot: bot ?? false,
-    startedAt: minute(index),
     path: path ?? 'a.txt',
     line: index + 1,
     outdated: outdated === undefined ? false : outdated,

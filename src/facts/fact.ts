@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
-import type { MergedPullRequest } from '../forges/port/merged.ts';
 import type { PreloadedFacts, PullRequest, PullRequestRef } from '../forges/port/pull-request.ts';
 import type { RememberAuthors } from './authors/seen-authors.ts';
 
@@ -24,7 +23,6 @@ export interface Fact<Name extends string, Value, Part extends string, Shape ext
   readonly dependsOn: readonly AnyFact[];
   readonly read: (reading: Reading<Value>, parts: readonly Part[]) => Promise<Value>;
   readonly change: Change<Value, Part>;
-  readonly past: Past<Value, Part>;
   readonly forges: Readonly<Record<ForgeName, AtForge<Part>>>;
   readonly given: Given<Shape, Value>;
 }
@@ -87,24 +85,8 @@ export interface Present extends PullRequestRef {
   readonly once: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** What a backtest knows of a fact as it was when the pull request was merged. */
-export interface Past<Value, Part extends string> {
-  /** Whether the commit that was merged has to be known. */
-  readonly atHead: boolean;
-  /** What of it is judged as it is today, in words for a report; empty when all of it is as it was. */
-  readonly asOfToday: (parts: readonly Part[], forge: ForgeName) => readonly string[];
-  /** `unread`: nobody tells. */
-  readonly read: 'unread' | 'as-now' | ((reading: PastReading<Value>, parts: readonly Part[]) => Promise<Value>);
-}
-
-export interface PastReading<Value> extends Reading<Value> {
-  readonly merged: MergedPullRequest;
-}
-
 /** What a forge wants and sends for a fact. */
 export interface AtForge<Part extends string> {
-  /** Requests for one small pull request with two reviewers: `always`, and more for each part that is needed. */
-  readonly requests: Readonly<{ always: number } & Partial<Record<Part, number>>>;
   /** What reading it takes beside what every review has. */
   readonly permissions: readonly Permission[];
   /** What tells that it changed. Empty: only the resync finds that. */

@@ -14,9 +14,7 @@ const UNREAD = { kind: 'unread' } as LastChange;
 const UNREAD_AFTER = ['refused', 'invalid', 'too-large'] as const;
 
 // The push itself, and the change of base, are events of every review.
-function atForge(always: number): AtForge<never> {
-  return { requests: { always }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-}
+const AT_FORGE: AtForge<never> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 export const lastChange = defineFact({
   name: 'lastChange',
@@ -31,20 +29,7 @@ export const lastChange = defineFact({
     return none ? { kind: 'none' } : readLastChange({ forge, pullRequest });
   },
   change: { noticedBy: 'updated-at' },
-  past: {
-    atHead: false,
-    asOfToday: () => [],
-    /** What changed after the merge hides what changed before it. */
-    async read({ forge, pullRequest, merged, of }): Promise<LastChange> {
-      const list = await of(reviews);
-      if (list.complete && !list.reviews.some(({ state }) => state === 'approved' || state === 'dismissed')) {
-        return { kind: 'none' };
-      }
-      const last = await readLastChange({ forge, pullRequest });
-      return last.kind === 'change' && Date.parse(last.at) > Date.parse(merged.mergedAt) ? UNREAD : last;
-    },
-  },
-  forges: { github: atForge(1), gitea: atForge(6), forgejo: atForge(6) },
+  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: {
       ...givenReviews,

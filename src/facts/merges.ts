@@ -1,9 +1,8 @@
-import type { Forge } from '../forges/port/forge.ts';
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { commits, givenCommits, givenSha } from './commits.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS, type Reading } from './fact.ts';
+import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
 import { SHAS } from './given.ts';
-import { type ReviewList, reviews } from './reviews.ts';
+import { reviews } from './reviews.ts';
 import { readUpdatedFrom } from './updates.ts';
 
 export interface Merges {
@@ -25,24 +24,7 @@ type Part = 'clean' | 'updates';
 const UNREAD: Merges = { clean: new Set(), updatedFrom: [] };
 
 /** Merges are rare: a usual pull request has none to look into. */
-const AT_FORGE: AtForge<Part> = { requests: { always: 0 }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
-async function readMerges(
-  { pullRequest, authorTrailers, before, of }: Reading<Merges>,
-  parts: readonly Part[],
-  forge: Forge,
-  baseSha: string,
-  approvals: ReviewList['reviews'],
-): Promise<Merges> {
-  const listed = await of(commits);
-  const isClean = lookIntoMerges(forge, pullRequest.repository);
-  return {
-    clean: parts.includes('clean') ? await readCleanMerges(isClean, listed, authorTrailers, approvals) : before.clean,
-    updatedFrom: parts.includes('updates')
-      ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, listed.commits, approvals)
-      : before.updatedFrom,
-  };
-}
+const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** What merge commits of the pull request bring in. */
 export const merges = defineFact({
@@ -51,27 +33,17 @@ export const merges = defineFact({
   unreadAs: 'merge commits',
   unreadAfter: [],
   dependsOn: [commits, reviews],
-  read: async (reading, parts: readonly Part[]) =>
-    readMerges(reading, parts, reading.forge, reading.baseSha, (await reading.of(reviews)).reviews),
-  change: { noticedBy: 'commits' },
-  past: {
-    atHead: false,
-    asOfToday: () => [],
-    /**
-     * The base branch has the commits of the pull request now. What was brought into the pull request from the base
-     * branch is known by what its list of commits leaves out: what the base branch had then.
-     */
-    async read(reading, parts) {
-      const { commits: listed, complete } = await reading.of(commits);
-      const own = new Set(listed.map(({ sha }) => sha));
-      const then: Forge = { ...reading.forge, isAncestor: async (_, ancestor) => complete && !own.has(ancestor) };
-      // An approval that was dismissed since may have counted.
-      const approvals = (await reading.of(reviews)).reviews.map((review) =>
-        review.state === 'dismissed' ? { ...review, state: 'approved' as const } : review,
-      );
-      return readMerges(reading, parts, then, '', approvals);
-    },
+  async read({ forge, pullRequest, baseSha, authorTrailers, before, of }, parts: readonly Part[]): Promise<Merges> {
+    const [listed, { reviews: given }] = [await of(commits), await of(reviews)];
+    const isClean = lookIntoMerges(forge, pullRequest.repository);
+    return {
+      clean: parts.includes('clean') ? await readCleanMerges(isClean, listed, authorTrailers, given) : before.clean,
+      updatedFrom: parts.includes('updates')
+        ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, listed.commits, given)
+        : before.updatedFrom,
+    };
   },
+  change: { noticedBy: 'commits' },
   forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: givenCommits,

@@ -36,11 +36,6 @@ export function needsReading({ changedFiles: _files, pullRequest: _itself, ...ot
   return Object.keys(others).length > 0;
 }
 
-/** Whether everything that is wanted is among what was read. */
-export function covers(read: Needs, wanted: Needs): boolean {
-  return Object.keys(needsBeside(read, wanted)).length === 0;
-}
-
 function includes(parts: readonly string[], part: string): boolean {
   return parts.includes(part);
 }

@@ -11,7 +11,7 @@ type Part = 'visibility' | 'topics';
 const UNREAD = undefined as RepositorySettings | undefined;
 
 // GitHub has webhooks of both, which no App of Gatehouse subscribes to: they bring every change of a repository.
-const AT_FORGE: AtForge<Part> = { requests: { always: 1 }, permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** Undefined when there is no such repository any more. */
 async function readSettings(forge: Forge, repository: string): Promise<RepositorySettings | undefined> {
@@ -32,7 +32,6 @@ export const repository = defineFact({
     plain: (value) => [value?.visibility, value?.topics],
     readAgain: ({ forge, repository: name, once }) => once(name, () => readSettings(forge, name)),
   },
-  past: { atHead: false, asOfToday: (parts) => parts, read: 'as-now' },
   forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
   given: {
     shape: {

@@ -14,7 +14,6 @@ function webhook(subscription?: Subscription): Webhook<never> {
 }
 
 const GITEA: AtForge<never> = {
-  requests: { always: 1 },
   permissions: NO_PERMISSIONS,
   webhooks: [webhook({ name: 'pull_request_review_request', title: 'Pull Request Review Requested' })],
 };
@@ -28,9 +27,8 @@ export const requestedReviews = defineFact({
   dependsOn: [],
   read: ({ forge, pullRequest }) => forge.requestedReviews(pullRequest),
   change: { noticedBy: 'updated-at' },
-  past: { atHead: false, asOfToday: () => ['requested reviews'], read: 'as-now' },
   forges: {
-    github: { requests: { always: 1 }, permissions: NO_PERMISSIONS, webhooks: [webhook()] },
+    github: { permissions: NO_PERMISSIONS, webhooks: [webhook()] },
     gitea: GITEA,
     forgejo: GITEA,
   },

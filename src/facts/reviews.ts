@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { FORGES, type ForgeName } from '../forges/port/forges.ts';
 import type { PersonReview } from '../forges/port/pull-request.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
 import { flag, minute, oneOf, SHAS, text } from './given.ts';
@@ -48,7 +47,6 @@ function onGitea(event: string): Webhook<Part> {
 }
 
 const GITEA: AtForge<Part> = {
-  requests: { always: 1 },
   permissions: NO_PERMISSIONS,
   webhooks: [
     'pull_request_approved',
@@ -71,21 +69,8 @@ export const reviews = defineFact({
     return { reviews: list, complete: true };
   },
   change: { noticedBy: 'updated-at' },
-  past: {
-    atHead: true,
-    asOfToday: (_parts, forge: ForgeName) =>
-      FORGES[forge].officialAsOf === 'now' ? ['write access of reviewers'] : [],
-    /** Those submitted before it was merged. */
-    async read({ forge, pullRequest, merged }, parts) {
-      const requestsForChanges = parts.includes('requestsForChanges');
-      const list = await forge.reviews(pullRequest, { requestsForChanges });
-      const mergedAt = Date.parse(merged.mergedAt);
-      return { reviews: list.filter(({ submittedAt }) => Date.parse(submittedAt) <= mergedAt), complete: true };
-    },
-  },
   forges: {
     github: {
-      requests: { always: 3 },
       permissions: NO_PERMISSIONS,
       webhooks: [
         {

@@ -79,7 +79,7 @@ export function isFactName(name: string): name is FactName {
 }
 
 /** A value for each fact. */
-export function eachFact(make: <Name extends FactName>(name: Name) => Values[Name]): Values {
+function eachFact(make: <Name extends FactName>(name: Name) => Values[Name]): Values {
   const entries = FACT_NAMES.map((name) => [name, make(name)] as const);
   // FACT_NAMES has every name, and what is made for a name is of its type.
   return Object.fromEntries(entries) as Values;

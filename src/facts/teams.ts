@@ -47,7 +47,6 @@ const EVERYBODY = '/*';
 const ONE_MEMBER = ' ';
 
 const GITEA: AtForge<Part> = {
-  requests: { always: 0 },
   permissions: [{ key: 'read:organization', access: 'read', title: 'read:organization', of: 'organisation' }],
   webhooks: NO_WEBHOOKS,
 };
@@ -112,15 +111,8 @@ export const teams = defineFact({
       return new Map([...read, ...members.flatMap(([team, among]) => (among ? [[team, among] as const] : []))]);
     },
   },
-  past: {
-    atHead: false,
-    asOfToday: () => [],
-    // Who was in a team then is not known.
-    read: 'unread',
-  },
   forges: {
     github: {
-      requests: { always: 0 },
       permissions: [{ key: 'members', access: 'read', title: 'Members', of: 'organisation' }],
       webhooks: NO_WEBHOOKS,
     },

@@ -45,7 +45,6 @@ const ASSIGNED: Webhook<Part> = { event: 'pull_request', actions: ['assigned', '
 const MILESTONED: Webhook<Part> = { event: 'pull_request', actions: ['milestoned', 'demilestoned'], starts: 'asking' };
 
 const GITEA: AtForge<Part> = {
-  requests: { always: 1 },
   permissions: NO_PERMISSIONS,
   webhooks: [
     { ...ASSIGNED, subscription: { name: 'pull_request_assign', title: 'Pull Request Assigned' } },
@@ -66,9 +65,8 @@ export const triage = defineFact({
     plain: (value) => value && [value.assignees.toSorted(), value.milestone],
     readAgain: ({ forge, repository, number }) => forge.ask({ repository, number }, TRIAGE),
   },
-  past: { atHead: false, asOfToday: (parts) => parts, read: 'as-now' },
   forges: {
-    github: { requests: { always: 1 }, permissions: NO_PERMISSIONS, webhooks: [ASSIGNED, MILESTONED] },
+    github: { permissions: NO_PERMISSIONS, webhooks: [ASSIGNED, MILESTONED] },
     gitea: GITEA,
     forgejo: GITEA,
   },

@@ -10,7 +10,7 @@ import type { CleanMerges } from './clean-merge.ts';
 export async function readUpdatedFrom(
   forge: Forge,
   isClean: CleanMerges,
-  { repository, head }: PullRequest,
+  { repository, head, state }: PullRequest,
   baseSha: string,
   commits: readonly Commit[],
   reviews: readonly PersonReview[],
@@ -18,10 +18,13 @@ export async function readUpdatedFrom(
   const approved = new Set(reviews.filter(({ state }) => state === 'approved').map(({ sha }) => sha));
   const merges = mergesBefore(head.sha, commits);
   const oldest = merges.findLastIndex(({ parents: [before = ''] }) => approved.has(before));
+  // Once merged, the base branch has all of it: what it had before is what the pull request's own list leaves out.
+  const own = state === 'merged' ? new Set(commits.map(({ sha }) => sha)) : undefined;
+  const isOfBase = async (sha: string) => (own ? !own.has(sha) : forge.isAncestor(repository, sha, baseSha));
   const from: string[] = [];
   for (const merge of merges.slice(0, oldest + 1)) {
     const [before = '', brought = ''] = merge.parents;
-    if (!(await forge.isAncestor(repository, brought, baseSha)) || !(await isClean(merge))) {
+    if (!(await isOfBase(brought)) || !(await isClean(merge))) {
       break;
     }
     from.push(before);

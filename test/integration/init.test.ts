@@ -62,7 +62,7 @@ rules:
 `,
     );
     t.true(parsePolicy(stdout, { path: '.gatehouse.yml' }).ok);
-    t.regex(stderr, /^At most 5060 requests: .*\n10 of 10 judged\nNot offered:\n/);
+    t.regex(stderr, /^10 of 10 judged\nNot offered:\n/);
     t.regex(stderr, /\n {2}A finished task list: met by 8 of 10 \(80 %\)\n/);
     t.regex(
       stderr,
@@ -104,7 +104,7 @@ test('without merged pull requests there is nothing to offer or to write', async
   const printed = await init(forge, folder.path);
   t.is(printed.code, 0);
   t.is(printed.stdout, '');
-  t.regex(printed.stderr, /\nacme\/widgets has no merged pull requests: there is nothing to judge\.\n$/);
+  t.is(printed.stderr, 'acme/widgets has no merged pull requests: there is nothing to judge.\n');
   const written = await init(forge, folder.path, ['--write']);
   t.is(written.code, 2);
   t.regex(
@@ -122,6 +122,6 @@ test('what was not judged to the end offers nothing', async (t) => {
   const { code, stdout, stderr } = await init(forge, folder.path, ['--write']);
   t.is(code, 3);
   t.is(stdout, '');
-  t.regex(stderr, /\ngatehouse init: stopped after 5 of 10 pull requests: /);
+  t.regex(stderr, /^gatehouse init: stopped after 5 of 10 pull requests: /);
   t.deepEqual(await readdir(folder.path), []);
 });

@@ -214,7 +214,6 @@ function threadNode(world: World, call: Call, pull: Pull, comments: readonly Inl
         ...commentNode(call, comment.author),
         fullDatabaseId: String(comment.id),
         body: comment.body,
-        createdAt: comment.at,
         path: comment.path,
         line: shownLine(comment),
       })),

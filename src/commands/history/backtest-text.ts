@@ -1,61 +1,48 @@
 import { shorten } from '../../common/shorten.ts';
-import type { ForgeName } from '../../forges/port/forges.ts';
-import { type OutcomeWords, wordsFor } from '../../review/cases/schema.ts';
-import type { RuleOutcome } from '../../review/evaluation/evaluation.ts';
+import { wordsFor } from '../../review/cases/schema.ts';
 import type { Reason } from '../../review/evaluation/reasons.ts';
-import { type PastVerdict, type RuleTally, tallyRules } from '../../review/past/past-verdict.ts';
-import { asOfToday } from '../../review/past/today.ts';
+import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { plain, visible } from '../../review/text.ts';
 import type { Finding } from '../../review/verdict.ts';
 import { columns } from '../terminal.ts';
-import type { OverHistory } from './history.ts';
+import type { History } from './history.ts';
+import { asOfToday, OUTCOMES, type PastVerdict, tallyRules } from './past-verdict.ts';
 
 const MAX_REASON_LENGTH = 300;
 const MAX_TITLE_SHOWN = 100;
-const OUTCOMES: readonly RuleOutcome[] = ['passed', 'failed', 'waiting', 'inactive', 'undecided'];
-const MARK = ' *';
 
 /** For people. */
-export function describeBacktest({ forge, repository, policy, list, verdicts }: OverHistory): string {
+export function describeBacktest({ repository, policy, list, verdicts }: History): string {
   const days = verdicts.map(({ merged }) => merged.mergedAt.slice(0, 10));
   const from = days.length === 0 ? '' : `, merged ${days.at(-1)} to ${days[0]}`;
-  const head = `${repository}: ${count(verdicts.length)}${from}, judged by ${visible(nameOf(policy))}\n`;
+  const requests = verdicts.length === 1 ? 'request' : 'requests';
+  const head = `${repository}: ${verdicts.length} merged pull ${requests}${from}, judged by ${visible(nameOf(policy))}\n`;
   const cut =
     list.cutAt === undefined
       ? ''
       : `Only the ${list.cutAt} closed pull requests that changed last were read; more may have been merged.\n`;
-  const parts = [
+  const today = asOfToday(neededFacts(policy)).map((what) => `As of today, not as of the merge: ${what}.\n`);
+  return [
     `${head}${cut}`,
-    table(tallyRules(policy, verdicts), forge),
+    `${table(policy, verdicts)}${today.join('')}`,
     section('would have been stopped', 'stopped', verdicts),
-    section('cannot be decided: what it depends on is no longer known', 'undecided', verdicts),
-  ];
-  return parts.join('\n');
+    section('cannot be decided: what they depend on could not be read', 'undecided', verdicts),
+  ].join('\n');
 }
 
 function nameOf({ origin: { path, repository } }: Policy): string {
   return repository === undefined ? path : `${repository}:${path}`;
 }
 
-function count(amount: number): string {
-  return `${amount} merged pull ${amount === 1 ? 'request' : 'requests'}`;
-}
-
-function table(tallies: readonly RuleTally[], forge: ForgeName): string {
-  const marks = new Set(tallies.flatMap(({ rule }) => asOfToday(rule.needs, forge)));
-  const words = OUTCOMES.map(wordsFor);
-  const rows = tallies.map(({ rule, counts }) => [
-    `${rule.id}${asOfToday(rule.needs, forge).length > 0 ? MARK : ''}`,
+function table(policy: Policy, verdicts: readonly PastVerdict[]): string {
+  const words = OUTCOMES.map(wordsFor).map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
+  const rows = tallyRules(policy, verdicts).map(({ rule, counts }) => [
+    rule.id,
     rule.level,
     ...OUTCOMES.map((outcome) => String(counts[outcome])),
   ]);
-  const note = marks.size === 0 ? '' : `*: ${[...marks].join(', ')} as of today, not as of the merge\n`;
-  return `${columns([['Rule', 'Level', ...words.map(capital)], ...rows])}${note}`;
-}
-
-function capital(words: OutcomeWords): string {
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return columns([['Rule', 'Level', ...words], ...rows]);
 }
 
 function section(what: string, outcome: PastVerdict['outcome'], verdicts: readonly PastVerdict[]): string {
@@ -63,16 +50,14 @@ function section(what: string, outcome: PastVerdict['outcome'], verdicts: readon
   return `${found.length} of ${verdicts.length} ${what}\n${found.map(describeOne).join('')}`;
 }
 
-function describeOne({ merged, findings, gone }: PastVerdict): string {
+function describeOne({ merged, findings, unread }: PastVerdict): string {
   const { number, title, author } = merged.pullRequest;
-  const head = `  #${number} "${visible(shorten(title, MAX_TITLE_SHOWN))}" by ${visible(author)}, merged ${merged.mergedAt.slice(0, 10)}`;
-  const rules = findings.map((finding) => `    ${finding.ruleId}: ${wordsFor(finding.outcome)}: ${whyOf(finding)}`);
+  const shown = `"${visible(shorten(title, MAX_TITLE_SHOWN))}" by ${visible(author)}`;
   return [
-    head,
-    ...rules,
-    ...gone.map((reason) => `    not read: ${visible(shorten(reason, MAX_REASON_LENGTH))}`),
-    '',
-  ].join('\n');
+    `  #${number} ${shown}, merged ${merged.mergedAt.slice(0, 10)}\n`,
+    ...findings.map((finding) => `    ${finding.ruleId}: ${wordsFor(finding.outcome)}: ${whyOf(finding)}\n`),
+    unread === undefined ? '' : `    not read: ${visible(shorten(unread, MAX_REASON_LENGTH))}\n`,
+  ].join('');
 }
 
 /** What was found instead of what the rule asks for. */
@@ -90,23 +75,21 @@ function ofReason(reason: Reason): string {
 }
 
 /** For programs. */
-export function backtestJson({ forge, repository, policy, list, verdicts, requests, fromCache }: OverHistory): object {
+export function backtestJson({ repository, policy, list, verdicts }: History): object {
   return {
     repository,
     policy: policy.origin,
     pullRequests: list.merged.length,
     judged: verdicts.length,
     complete: verdicts.length === list.merged.length,
-    ...(list.cutAt === undefined ? {} : { cutAt: list.cutAt }),
-    requests,
-    fromCache,
+    cutAt: list.cutAt,
+    asOfToday: asOfToday(neededFacts(policy)),
     rules: tallyRules(policy, verdicts).map(({ rule, counts }) => ({
       id: rule.id,
       level: rule.level,
-      asOfToday: asOfToday(rule.needs, forge),
       outcomes: Object.fromEntries(OUTCOMES.map((outcome) => [wordsFor(outcome), counts[outcome]])),
     })),
-    verdicts: verdicts.map(({ merged: { pullRequest, mergedAt }, outcome, rules, findings, gone }) => ({
+    verdicts: verdicts.map(({ merged: { pullRequest, mergedAt }, outcome, rules, findings, unread }) => ({
       number: pullRequest.number,
       url: pullRequest.url,
       title: pullRequest.title,
@@ -119,7 +102,7 @@ export function backtestJson({ forge, repository, policy, list, verdicts, reques
         outcome: wordsFor(finding.outcome),
         reason: whyOf(finding),
       })),
-      ...(gone.length === 0 ? {} : { notRead: gone }),
+      notRead: unread,
     })),
   };
 }

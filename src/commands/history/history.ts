@@ -1,199 +1,149 @@
 import { type Judging, openJudging } from '../../composition/judging.ts';
-import type { ForgeSettings } from '../../config/config.ts';
-import { operatorsPeople } from '../../facts/authors/people-settings.ts';
-import { gatherPast, type PastFacts } from '../../facts/gather.ts';
-import { makeRequestBudget, type RequestBudget } from '../../forges/limits/spending.ts';
+import { parseForgeConfig } from '../../config/config.ts';
+import { hasSpareRequests } from '../../forges/limits/spending.ts';
+import { readRepository } from '../../forges/port/addresses.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { ForgeName } from '../../forges/port/forges.ts';
 import type { MergedList, MergedPullRequest } from '../../forges/port/merged.ts';
-import { costOf, MAX_OTHER_REQUESTS, MAX_REQUESTS_EACH } from '../../review/past/cost.ts';
-import { judgePast } from '../../review/past/judge-past.ts';
-import { type PastVerdict, pastVerdict } from '../../review/past/past-verdict.ts';
-import type { Fault } from '../../review/policy/faults.ts';
-import { neededFacts } from '../../review/policy/needs.ts';
+import type { RepositoryNow } from '../../forges/port/pull-request.ts';
+import type { ForgeHooks } from '../../forges/transport/forge-fetch.ts';
 import type { Policy } from '../../review/policy/policy.ts';
-import { visible } from '../../review/text.ts';
-import { reasonOf } from '../failures.ts';
+import { configured, reasonOf, UsageError } from '../failures.ts';
+import { parseNumber } from '../options.ts';
 import { shortTime, type Terminal } from '../terminal.ts';
-import type { FactsCache } from './facts-cache.ts';
-import type { HistoryOptions } from './options.ts';
+import { type PastVerdict, pastVerdict } from './past-verdict.ts';
+import { readMerged } from './read-merged.ts';
 
-/** What a command judges the merged pull requests of a repository by. */
-export type HistoryPolicy =
-  | { readonly kind: 'no-repository' }
-  | { readonly kind: 'absent'; readonly branch: string }
-  | { readonly kind: 'broken'; readonly faults: readonly Fault[] }
-  /** `repository`: its present name. */
-  | { readonly kind: 'policy'; readonly repository: string; readonly policy: Policy };
-
-/** What a command has found out of the merged pull requests of a repository. */
-export interface OverHistory extends History {
-  readonly forge: ForgeName;
-  readonly repository: string;
-  readonly policy: Policy;
-  readonly list: MergedList;
-  readonly requests: number;
-}
-
+export const DONE = 0;
 export const UNUSABLE = 2;
 export const STOPPED = 3;
 
-/**
- * Judges the merged pull requests of a repository by a policy. Says on standard error what it costs, how far it is, and
- * what is wrong. Resolves to an exit code where nothing was judged; where not all were, `stoppedBy` is set.
- */
-export async function overHistory(
-  command: string,
-  { stderr, startWorkers }: Pick<Terminal, 'stderr' | 'startWorkers'>,
-  settings: ForgeSettings,
-  { repository: name, last, reserve, cache, cacheFolder }: HistoryOptions,
-  policyFor: (judging: Judging) => Promise<HistoryPolicy>,
-): Promise<OverHistory | typeof UNUSABLE | typeof STOPPED> {
-  const failed = <C extends typeof UNUSABLE | typeof STOPPED>(text: string, code: C) => {
-    stderr.write(`gatehouse ${command}: ${text}`);
-    return code;
-  };
-  const budget = makeRequestBudget(reserve);
-  const judging = await openJudging(settings, startWorkers(), budget.hooks);
-  const { forge } = judging;
-  try {
-    budget.allow(MAX_OTHER_REQUESTS);
-    const found = await policyFor(judging);
-    if (found.kind !== 'policy') {
-      return failed(whyNot(found, name), UNUSABLE);
-    }
-    const { repository, policy } = found;
-    const { most, usualEach } = costOf(forge.name, neededFacts(policy), last);
-    stderr.write(
-      `At most ${most} requests: ${MAX_OTHER_REQUESTS} for the policy and the list, ` +
-        `${usualEach === 0 ? 'none' : MAX_REQUESTS_EACH} for each of ${last} pull requests (about ${usualEach} for a small one)\n`,
-    );
-    const list = await forge.merged.list(repository, last);
-    if (list === undefined) {
-      return failed(whyNot({ kind: 'no-repository' }, name), UNUSABLE);
-    }
-    const total = list.merged.length;
-    if (total === 0) {
-      stderr.write(`${repository} has no merged pull requests: there is nothing to judge.\n`);
-    }
-    const onProgress = progressOn({ stderr }, total);
-    const history = await judgeHistory(policy, list.merged, { judging, budget, cache, onProgress });
-    if (history.stoppedBy !== undefined) {
-      failed(describeStop(history.stoppedBy, history.verdicts.length, total, cacheFolder), STOPPED);
-    }
-    return { ...history, forge: forge.name, repository, policy, list, requests: budget.spent() };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) {
-      throw error;
-    }
-    return error.kind === 'rate-limited'
-      ? failed(describeStop(error, 0, last, cacheFolder), STOPPED)
-      : failed(`${name} could not be read: ${reasonOf(error)}\n`, UNUSABLE);
-  } finally {
-    await judging.close();
-  }
-}
-
-/** Why there is nothing to judge by. */
-function whyNot(found: Exclude<HistoryPolicy, { kind: 'policy' }>, name: string): string {
-  switch (found.kind) {
-    case 'no-repository':
-      return `${name} does not exist, or these credentials may not see it\n`;
-    case 'absent':
-      return `${name} has no policy in its default branch ${visible(found.branch)}, and POLICY_FILE is not set: name one with --policy <file>\n`;
-    case 'broken':
-      return `the policy cannot be used:\n${found.faults
-        .map(({ file, line, column, message }) => `  ${visible(`${file}:${line}:${column}: ${message}`)}\n`)
-        .join('')}`;
-  }
-}
-
+const MAX_LIMIT = 1_000;
 /** Pull requests in a row about which the forge did not answer: then it is the forge, and not they. */
 const MAX_UNANSWERED = 3;
 /** Without a terminal, a line for so many. */
 const PROGRESS_EVERY = 10;
 
-interface History {
+/** What the commands that judge merged pull requests have in common. */
+export const HISTORY_COMMAND = {
+  positionals: { least: 1, most: 1, expected: 'exactly one repository, as owner/name' },
+  settings: 'as for gatehouse explain.',
+} as const;
+
+export const LIMIT_OPTION = {
+  type: 'string',
+  default: '100',
+  value: 'number',
+  help: `how many of the pull requests that were merged last, 1 to ${MAX_LIMIT}; 100 by default`,
+} as const;
+
+export interface HistoryInput {
+  readonly values: { readonly limit: string };
+  readonly positionals: readonly string[];
+}
+
+/** What is known of the merged pull requests of a repository. */
+export interface History {
+  readonly repository: string;
+  readonly policy: Policy;
+  readonly list: MergedList;
   /** In the order of the list. */
   readonly verdicts: readonly PastVerdict[];
-  /** How many of them were read from the cache. */
-  readonly fromCache: number;
-  /** Why those after them were not judged. */
-  readonly stoppedBy?: ForgeError;
+  /** Whether those after them were not judged. */
+  readonly stopped: boolean;
 }
 
-interface HistoryDeps {
-  readonly judging: Pick<Judging, 'forge' | 'workers' | 'statusContext'>;
-  readonly budget: RequestBudget;
-  readonly cache: FactsCache;
-  readonly onProgress: (done: number) => void;
-}
+/** There is nothing to judge, or nothing to judge by: the message says why. */
+export class NothingToJudge extends Error {}
 
 /**
- * Judges merged pull requests one after the other. It stops where the forge does not answer, or where its limit is
- * nearly reached.
+ * Judges the merged pull requests of a repository by the policy that `policyFor` finds. Says on standard error how far
+ * it is, and what is wrong. Resolves to an exit code where nothing was judged.
  */
-async function judgeHistory(
-  policy: Policy,
-  list: readonly MergedPullRequest[],
-  { judging, budget, cache, onProgress }: HistoryDeps,
-): Promise<History> {
-  const { forge, workers, statusContext } = judging;
-  const needed = neededFacts(policy);
-  const { authorTrailers } = policy;
-  const verdicts: PastVerdict[] = [];
-  let fromCache = 0;
-  let unanswered = 0;
-
-  async function readThen(merged: MergedPullRequest): Promise<PastFacts> {
-    const cached = await cache.read(merged, { needs: needed, authorTrailers });
-    if (cached !== undefined) {
-      fromCache += 1;
-      return { ...cached, facts: { ...cached.facts, people: operatorsPeople(forge) } };
-    }
-    budget.allow(MAX_REQUESTS_EACH);
-    const past = await gatherPast({ forge, statusContext, authorTrailers }, needed, merged);
-    unanswered = past.failure === 'unavailable' ? unanswered + 1 : 0;
-    await cache.write(merged, { needs: needed, authorTrailers }, past);
-    return past;
+export async function overHistory(
+  command: string,
+  { values, positionals: [name = ''] }: HistoryInput,
+  terminal: Terminal,
+  policyFor: (judging: Judging, repository: RepositoryNow) => Promise<Policy>,
+): Promise<History | typeof UNUSABLE | typeof STOPPED> {
+  const settings = configured(parseForgeConfig(terminal.env));
+  const addressed = readRepository(settings.forge, settings.forgeUrl, name);
+  if (!addressed.ok) {
+    throw new UsageError(addressed.reason);
   }
-
-  for (const merged of list) {
-    try {
-      const { facts, gone } = await readThen(merged);
-      if (unanswered === MAX_UNANSWERED) {
-        const answered = verdicts.slice(0, verdicts.length - MAX_UNANSWERED + 1);
-        return { verdicts: answered, fromCache, stoppedBy: new ForgeError('unavailable', gone.at(-1) ?? '') };
-      }
-      verdicts.push(pastVerdict(merged, await judgePast(workers, policy, facts, forge.name), gone));
-    } catch (error) {
-      if (!(error instanceof ForgeError)) {
-        throw error;
-      }
-      return { verdicts, fromCache, stoppedBy: error };
+  const limit = parseNumber('--limit', values.limit, MAX_LIMIT);
+  const say = (text: string) => terminal.stderr.write(`gatehouse ${command}: ${text}\n`);
+  const judging = await openJudging(settings, terminal.startWorkers(), keepReserve());
+  try {
+    const found = await judging.forge.repository(addressed.repository);
+    const policy = found && (await policyFor(judging, found));
+    const list = found && (await judging.forge.merged.list(found.name, limit));
+    if (found === undefined || policy === undefined || list === undefined) {
+      throw new NothingToJudge(`${name} does not exist, or these credentials may not see it`);
     }
-    onProgress(verdicts.length);
+    if (list.merged.length === 0) {
+      terminal.stderr.write(`${found.name} has no merged pull requests: there is nothing to judge.\n`);
+    }
+    const { verdicts, stoppedBy } = await judgeEach(judging, policy, list.merged, terminal);
+    if (stoppedBy !== undefined) {
+      say(`stopped after ${verdicts.length} of ${list.merged.length} pull requests: ${reasonOf(stoppedBy)}`);
+    }
+    return { repository: found.name, policy, list, verdicts, stopped: stoppedBy !== undefined };
+  } catch (error) {
+    if (!(error instanceof ForgeError || error instanceof NothingToJudge)) {
+      throw error;
+    }
+    say(error instanceof ForgeError ? `${name} could not be read: ${reasonOf(error)}` : error.message);
+    return error instanceof ForgeError && error.kind === 'rate-limited' ? STOPPED : UNUSABLE;
+  } finally {
+    await judging.close();
   }
-  return { verdicts, fromCache };
 }
 
-/** On a terminal one line that changes. */
-function progressOn({ stderr }: Pick<Terminal, 'stderr'>, total: number): (done: number) => void {
-  return (done) => {
-    if (stderr.isTTY === true) {
-      stderr.write(`\r${done} of ${total} judged${done === total ? '\n' : ''}`);
-    } else if (done % PROGRESS_EVERY === 0 || done === total) {
-      stderr.write(`${done} of ${total} judged\n`);
-    }
+/** Leaves the last requests of an hour to the reviews, which may share the forge's limit. */
+function keepReserve(): ForgeHooks {
+  const left = new Map<string, { readonly remaining: number; readonly resetAt: number | undefined }>();
+  return {
+    onRateLimit: ({ api, ...limit }) => left.set(api, limit),
+    onWillRequest() {
+      const low = [...left.values()].find(({ remaining }) => !hasSpareRequests(remaining));
+      if (low !== undefined) {
+        const until = low.resetAt === undefined ? '' : ` until ${shortTime(new Date(low.resetAt))}`;
+        const message = `${low.remaining} requests are left of the forge's limit${until}, and they are kept for reviews`;
+        throw new ForgeError('rate-limited', message);
+      }
+    },
   };
 }
 
-/** Why a command stopped, and what to do. */
-function describeStop(stoppedBy: ForgeError, done: number, total: number, cache: string | undefined): string {
-  const after = stoppedBy.retryAt === undefined ? '' : ` after ${shortTime(new Date(stoppedBy.retryAt))}`;
-  const again =
-    cache === undefined
-      ? 'it begins again; with --cache <folder> it would continue where it stopped'
-      : `it continues where it stopped, with what is in ${cache}`;
-  return `stopped after ${done} of ${total} pull requests: ${reasonOf(stoppedBy)}\nRun the same command again${after}: ${again}.\n`;
+/** One after the other, until the forge's limit is nearly reached or it no longer answers. */
+async function judgeEach(
+  judging: Judging,
+  policy: Policy,
+  list: readonly MergedPullRequest[],
+  { stderr }: Pick<Terminal, 'stderr'>,
+): Promise<{ readonly verdicts: readonly PastVerdict[]; readonly stoppedBy?: ForgeError }> {
+  const verdicts: PastVerdict[] = [];
+  let unanswered = 0;
+  for (const merged of list) {
+    const { facts, failure } = await readMerged(judging, policy, merged.pullRequest);
+    unanswered = failure?.kind === 'unavailable' ? unanswered + 1 : 0;
+    if (failure?.kind === 'rate-limited') {
+      return { verdicts, stoppedBy: failure };
+    }
+    if (failure !== undefined && unanswered === MAX_UNANSWERED) {
+      return { verdicts: verdicts.slice(0, 1 - MAX_UNANSWERED), stoppedBy: failure };
+    }
+    verdicts.push(pastVerdict(merged, await judging.workers.evaluate(policy, facts), failure?.message));
+    showProgress(stderr, verdicts.length, list.length);
+  }
+  return { verdicts };
+}
+
+/** On a terminal one line that changes. */
+function showProgress(stderr: Terminal['stderr'], done: number, total: number): void {
+  if (stderr.isTTY === true) {
+    stderr.write(`\r${done} of ${total} judged${done === total ? '\n' : ''}`);
+  } else if (done % PROGRESS_EVERY === 0 || done === total) {
+    stderr.write(`${done} of ${total} judged\n`);
+  }
 }

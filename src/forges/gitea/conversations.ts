@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Conversation, Conversations } from '../port/conversations.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaAccount, path, SHORT } from './client.ts';
-import { pullPath, utc } from './read.ts';
+import { pullPath } from './read.ts';
 import { reviewList } from './reviews.ts';
 import * as shapes from './shapes.ts';
 
@@ -51,10 +51,9 @@ function threadsOf(review: Review, comments: readonly Comment[], headSha: string
       first.set(key, comment);
     }
   }
-  return [...first.values()].map(({ user, path: file, position, created_at, resolver }) => ({
+  return [...first.values()].map(({ user, path: file, position, resolver }) => ({
     author: user,
     bot: false,
-    startedAt: utc(created_at),
     path: file,
     line: position || null,
     // The forge folds away what is about lines that have changed, and does not say so. Nothing changes without a push.

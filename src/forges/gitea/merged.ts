@@ -13,16 +13,12 @@ import * as shapes from './shapes.ts';
 const MAX_PAGES = 40;
 
 const closedPulls = z.array(
-  shapes.pull
-    .extend({ merge_commit_sha: z.string().nullish() })
-    .transform(({ merge_commit_sha: mergeCommit, ...pull }): ClosedPullRequest => {
-      const pullRequest = toPullRequest(pull);
-      const { merged_at: mergedAt } = pull;
-      const { updatedAt } = pullRequest;
-      return mergedAt == null
-        ? { updatedAt }
-        : { updatedAt, merged: { pullRequest, mergedAt: utc(mergedAt), mergeCommit: mergeCommit || undefined } };
-    }),
+  shapes.pull.transform((pull): ClosedPullRequest => {
+    const pullRequest = toPullRequest(pull);
+    const { merged_at: mergedAt } = pull;
+    const { updatedAt } = pullRequest;
+    return mergedAt == null ? { updatedAt } : { updatedAt, merged: { pullRequest, mergedAt: utc(mergedAt) } };
+  }),
 );
 
 const merge = z.object({
@@ -56,8 +52,6 @@ export function makeMergedPullRequests(client: GiteaClient): MergedPullRequests 
         }
       }
     },
-
-    headOf: ({ pullRequest }) => headThen(client, pullRequest),
 
     async of(ref) {
       const found = await client.ask(pullPath(ref), merge, WITHOUT_BODY);

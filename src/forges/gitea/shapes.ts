@@ -166,7 +166,6 @@ export const threadComments = z.array(
   z.object({
     id,
     user: login,
-    created_at: text,
     path: z.string(),
     position: z.number().int().nullish(),
     original_position: z.number().int().nullish(),

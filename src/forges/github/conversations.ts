@@ -14,7 +14,7 @@ export const THREADS_QUERY = `query ($owner: String!, $repo: String!, $number: I
       reviewThreads(first: 100, after: $cursor) {
         nodes {
           isResolved isOutdated path line resolvedBy { login }
-          comments(first: 1) { nodes { createdAt author ${ACTOR} } }
+          comments(first: 1) { nodes { author ${ACTOR} } }
         }
         pageInfo { hasNextPage endCursor }
       }
@@ -30,7 +30,7 @@ const node = z
     line: z.number().int().nullable(),
     /** Only people are users: null where an App has resolved it. */
     resolvedBy: z.object({ login: z.string() }).nullable(),
-    comments: z.object({ nodes: z.tuple([z.object({ createdAt: z.string(), author: actor })]) }),
+    comments: z.object({ nodes: z.tuple([z.object({ author: actor })]) }),
   })
   .transform(
     ({
@@ -45,7 +45,6 @@ const node = z
     }): Conversation => ({
       author: first.author.login,
       bot: first.author.bot,
-      startedAt: first.createdAt,
       path,
       line,
       outdated: isOutdated,

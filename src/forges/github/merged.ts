@@ -8,16 +8,12 @@ import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
 const closedPulls = z.array(
-  shapes.pull
-    .extend({ merge_commit_sha: z.string().nullish() })
-    .transform(({ merge_commit_sha: mergeCommit, ...pull }) => {
-      const pullRequest = toPullRequest(pull);
-      const { merged_at: mergedAt } = pull;
-      const { updatedAt } = pullRequest;
-      return mergedAt == null
-        ? { updatedAt }
-        : { updatedAt, merged: { pullRequest, mergedAt, mergeCommit: mergeCommit ?? undefined } };
-    }),
+  shapes.pull.transform((pull) => {
+    const pullRequest = toPullRequest(pull);
+    const { merged_at: mergedAt } = pull;
+    const { updatedAt } = pullRequest;
+    return mergedAt == null ? { updatedAt } : { updatedAt, merged: { pullRequest, mergedAt } };
+  }),
 );
 
 const merge = z.object({
@@ -47,9 +43,6 @@ export function makeMergedPullRequests(client: GitHubClient): MergedPullRequests
       );
       return closed && mergedList(closed, count, !isEnough(closed, count));
     },
-
-    // GitHub keeps it as it was when it was merged.
-    headOf: async ({ pullRequest }) => pullRequest.head.sha,
 
     /** https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request */
     async of(ref) {

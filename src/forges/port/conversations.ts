@@ -6,7 +6,6 @@ export interface Conversation {
   readonly author: string;
   /** Whether who began it is a program. Only GitHub reports it; elsewhere it is false. */
   readonly bot: boolean;
-  readonly startedAt: string;
   readonly path: string;
   /** Null: it is about the whole file, or about a line that is no longer there. */
   readonly line: number | null;

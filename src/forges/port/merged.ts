@@ -4,8 +4,6 @@ import type { PullRequest, PullRequestRef } from './pull-request.ts';
 export interface MergedPullRequests {
   /** For commands that judge what has been. Undefined when there is no such repository, or Gatehouse may not see it. */
   list(repository: string, count: number): Promise<MergedList | undefined>;
-  /** The commit that was merged; undefined when the forge no longer has it. */
-  headOf(merged: { readonly pullRequest: PullRequest }): Promise<string | undefined>;
   /** Undefined unless it is merged. */
   of(ref: PullRequestRef): Promise<Merge | undefined>;
   /**
@@ -33,8 +31,6 @@ export interface MergedPullRequest {
    */
   readonly pullRequest: PullRequest;
   readonly mergedAt: string;
-  /** What it became on the base branch; undefined where the forge does not say. */
-  readonly mergeCommit: string | undefined;
 }
 
 /** A merge, as the forge tells of it afterwards. */

@@ -31,8 +31,9 @@ const ACCEPTED: readonly { readonly fault: RegExp; readonly why: string }[] = [
     why: 'users report it of a diff that is too large',
   },
   {
-    fault: /^GET \/repos\/\{owner\}\/\{repo\}\/pulls: answer 200 \/\d+\/head\/repo must be object/,
-    why: 'the description of a single pull request has null for a fork that was deleted; that of the list forgot it',
+    fault:
+      /^GET \/repos\/\{owner\}\/\{repo\}\/pulls(?:\/\{pull_number\})?: answer 200 (?:\/\d+)?\/head\/repo must be object/,
+    why: 'a fork that was deleted is null, which the description forgets',
   },
 ];
 

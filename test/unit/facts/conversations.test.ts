@@ -9,7 +9,6 @@ import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 const CONVERSATION: Conversation = {
   author: 'bob',
   bot: false,
-  startedAt: '2026-01-01T00:00:00Z',
   path: 'a.txt',
   line: 1,
   outdated: false,
