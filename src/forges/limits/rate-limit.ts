@@ -54,11 +54,8 @@ export function exhaustedUntil(headers: Headers): number | undefined {
 
 /** What a forge says of its limit with every answer. */
 export interface RateLimit {
-  /** What the forge counts apart, such as `core` and `graphql`. */
-  readonly resource: string;
   readonly remaining: number;
-  /** Undefined where the forge does not say how many there are in all, or until when: milliseconds since the epoch. */
-  readonly limit: number | undefined;
+  /** Milliseconds since the epoch; undefined where the forge does not say until when. */
   readonly resetAt: number | undefined;
 }
 
@@ -68,9 +65,7 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
   return remaining === undefined
     ? undefined
     : {
-        resource: headers.get('x-ratelimit-resource') ?? '',
         remaining,
-        limit: parseWhole(headers.get('x-ratelimit-limit')),
         resetAt: reset === undefined ? undefined : reset * 1_000,
       };
 }

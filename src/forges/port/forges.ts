@@ -56,8 +56,6 @@ export interface ForgeRow {
   readonly movesInlineComments: boolean;
   /** Where a policy may be besides `.gatehouse.yml`. */
   readonly policyPath: string;
-  /** Whether a review says that its author may write now, or could write when it was submitted. */
-  readonly officialAsOf: 'now' | 'review';
   /**
    * The setting of the forge, up to the host's name, that allows webhooks to private addresses; null: it needs none.
    */
@@ -79,7 +77,6 @@ const GITHUB_API = 'https://api.github.com';
 
 const GITEA_SETTINGS = {
   statusNamesIgnoreCase: false,
-  officialAsOf: 'review',
   privateHostSetting: 'in app.ini, [webhook] ALLOWED_HOST_LIST = external, ',
   advice: {
     shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
@@ -112,7 +109,6 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     codeOwners: { paths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'], dialect: 'github' },
     movesInlineComments: true,
     policyPath: '.github/gatehouse.yml',
-    officialAsOf: 'now',
     privateHostSetting: null,
     advice: {
       shareRepository: 'install the App in it, or give the token access to it',
