@@ -157,8 +157,9 @@ for (const name of FORGES) {
       signed: 'cannot be judged',
       one: 'cannot be judged',
     });
-    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': ONE_APPROVAL });
-    t.deepEqual((await outcomes(forge)).get(number), { one: 'cannot be judged' });
+    const smallOnly = "version: 1\nrules:\n  - { id: small, require: { changed_lines: '<= 3' } }\n";
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': smallOnly });
+    t.deepEqual((await outcomes(forge)).get(number), { small: 'cannot be judged' });
   });
 
   test(`${name}: what is pushed to a branch after its merge is not judged`, async (t) => {
