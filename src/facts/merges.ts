@@ -39,7 +39,7 @@ export const merges = defineFact({
     return {
       clean: parts.includes('clean') ? await readCleanMerges(isClean, listed, authorTrailers, given) : before.clean,
       updatedFrom: parts.includes('updates')
-        ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, listed.commits, given)
+        ? await readUpdatedFrom(forge, isClean, pullRequest, baseSha, listed, given)
         : before.updatedFrom,
     };
   },

@@ -1,5 +1,6 @@
 import type { Forge } from '../forges/port/forge.ts';
 import type { Commit, PersonReview, PullRequest } from '../forges/port/pull-request.ts';
+import type { AuthoredCommits } from './authors/authors.ts';
 import type { CleanMerges } from './clean-merge.ts';
 
 /**
@@ -12,7 +13,7 @@ export async function readUpdatedFrom(
   isClean: CleanMerges,
   { repository, head, state }: PullRequest,
   baseSha: string,
-  commits: readonly Commit[],
+  { commits, complete }: Pick<AuthoredCommits, 'commits' | 'complete'>,
   reviews: readonly PersonReview[],
 ): Promise<readonly string[]> {
   const approved = new Set(reviews.filter(({ state }) => state === 'approved').map(({ sha }) => sha));
@@ -20,7 +21,8 @@ export async function readUpdatedFrom(
   const oldest = merges.findLastIndex(({ parents: [before = ''] }) => approved.has(before));
   // Once merged, the base branch has all of it: what it had before is what the pull request's own list leaves out.
   const own = state === 'merged' ? new Set(commits.map(({ sha }) => sha)) : undefined;
-  const isOfBase = async (sha: string) => (own ? !own.has(sha) : forge.isAncestor(repository, sha, baseSha));
+  const isOfBase = async (sha: string) =>
+    own ? complete && !own.has(sha) : forge.isAncestor(repository, sha, baseSha);
   const from: string[] = [];
   for (const merge of merges.slice(0, oldest + 1)) {
     const [before = '', brought = ''] = merge.parents;

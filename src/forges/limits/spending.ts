@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { ForgeError } from '../port/forge-error.ts';
 
 /** What one piece of work may spend of the requests that all work shares. */
 
