@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kubernetesOutput } from '../../src/commands/setup/files.ts';
+import { filesOf, writeFiles } from '../../src/commands/setup/files.ts';
 import { type Container, find, parseManifests, podOf, render } from '../helpers/manifests.ts';
 import { makeFolder } from '../helpers/setup.ts';
 import { test } from '../helpers/test-with-helm.ts';
@@ -34,7 +34,8 @@ function valueIn({ env = [] }: Container, name: string, secret: Readonly<Record<
 for (const [name, settings] of Object.entries(CASES)) {
   test(`the chart takes what setup writes: ${name}`, async (t) => {
     const folder = await makeFolder(t);
-    await kubernetesOutput(folder, 'review').write(settings, 'https://gatehouse.example.com/webhook');
+    const webhookUrl = 'https://gatehouse.example.com/webhook';
+    await writeFiles(filesOf({ folder, kubernetes: true, namespace: 'review', webhookUrl }, settings));
     const [secret] = parseManifests(await readFile(join(folder, 'gatehouse-secret.yaml'), 'utf8'));
     t.like(secret, { kind: 'Secret', metadata: { namespace: 'review' } });
     const manifests = await render({ release: 'gatehouse', valuesFile: join(folder, 'gatehouse-values.yaml') });

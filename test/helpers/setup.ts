@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { makeSetup, type SetupDeps } from '../../src/commands/setup/setup.ts';
+import type { StartTimer } from '../../src/commands/setup/page.ts';
+import { makeSetup } from '../../src/commands/setup/setup.ts';
 import { startWorkers } from './run-command.ts';
-import { until } from './until.ts';
 
 export interface SetupRun {
   /** The exit code, or the error that ended it. */
@@ -21,40 +23,28 @@ export async function makeFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-/** `gatehouse setup` in this process, which writes to the folder. Nobody is there to answer unless `deps` has an input. */
+/** `gatehouse setup` in this process, which writes to the folder. */
 export function startSetup(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  deps: SetupDeps = {},
+  startTimer?: StartTimer,
 ): SetupRun {
   let printed = '';
   const screen = {
-    isTTY: true,
     write(text: string | Uint8Array) {
       printed += String(text);
     },
   };
   const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startWorkers };
-  const finished = makeSetup(deps)
+  const finished = makeSetup(startTimer)
     .run(args, terminal)
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   return { finished, output: () => printed };
 }
 
-/** Somebody at a terminal who answers each question, found by a part of its text, once. */
-export function typist(): NonNullable<SetupDeps['input']> & PassThrough {
-  return Object.assign(new PassThrough(), { isTTY: true });
-}
-
-export async function answer(run: SetupRun, input: PassThrough, question: string, text: string): Promise<void> {
-  let ended = false;
-  void run.finished.then(() => {
-    ended = true;
-  });
-  await until(() => ended || run.output().includes(question));
-  if (ended) {
-    throw new Error(`it ended before it asked "${question}": ${await run.finished}\n${run.output()}`);
-  }
-  input.write(`${text}\n`);
+/** Runs the command that requires the status, as it was printed, with a token in the shell's variable. */
+export async function requireStatus(printed: string, token: string): Promise<void> {
+  const [command = ''] = /curl .*/.exec(printed) ?? [];
+  await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, TOKEN: token } });
 }

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ava, { type ExecutionContext } from 'ava';
 import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
 import { gatehouse } from '../helpers/process.ts';
-import { answer, makeFolder, startSetup, typist } from '../helpers/setup.ts';
+import { makeFolder, requireStatus, startSetup } from '../helpers/setup.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const test = ava.serial;
@@ -23,7 +23,7 @@ async function setUp(t: ExecutionContext, name: 'gitea' | 'forgejo' = 'gitea') {
   forge.addAdministrator('owner');
   const folder = await makeFolder(t);
   const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: FULL_ACCESS, ...STORES };
-  const args = ['--yes', '--forge', name, '--forge-url', forge.url, '--url', URL];
+  const args = ['--forge', name, '--forge-url', forge.url, '--url', URL];
   const run = async (
     more: readonly string[] = ['--repository', REPOSITORY],
     other: Readonly<Record<string, string>> = {},
@@ -51,7 +51,7 @@ const settingsWrites = ({ seen }: SimulatedForge) =>
     .map(({ method, path }) => `${method} ${path}`);
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: the webhook is created, and a second run changes nothing`, async (t) => {
+  test(`${name}: the webhook is created, and the settings are written`, async (t) => {
     const { forge, run, settings } = await setUp(t, name);
     const first = await run();
     t.is(first.result, 0, first.output);
@@ -64,55 +64,23 @@ for (const name of ['gitea', 'forgejo'] as const) {
     t.like(written, { FORGE: name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token, ...STORES });
     t.false(Object.values(written).includes(FULL_ACCESS), 'the token that sets up is not kept');
     t.true(first.output.includes('Next:\n  node --env-file='));
-
-    forge.forgetRequests();
-    const second = await run();
-    t.is(second.result, 0, second.output);
-    t.deepEqual(settingsWrites(forge), []);
-    t.deepEqual(await settings(), written);
-    t.true(second.output.includes('The webhook of acme/widgets is right.'));
+    t.true(first.output.includes('gatehouse doctor acme/widgets'));
   });
 
-  test(`${name}: an organisation gets a webhook, and a deleted one comes back`, async (t) => {
+  test(`${name}: an organisation gets a webhook, and its repositories none`, async (t) => {
     const { forge, run, settings } = await setUp(t, name);
-    const organisation = ['--organisation', 'acme'];
-    t.is((await run(organisation)).result, 0);
-    const [hook] = forge.hooks('acme');
-    t.like(hook, { url: HOOK, secret: (await settings())['WEBHOOK_SECRET'] });
-    forge.deleteHook('acme', hook?.id ?? 0);
-    const again = await run(organisation);
-    t.is(again.result, 0, again.output);
-    t.like(forge.hooks('acme')[0], { url: HOOK, secret: (await settings())['WEBHOOK_SECRET'] });
+    t.is((await run(['--organisation', 'acme'])).result, 0);
+    t.like(forge.hooks('acme'), [{ url: HOOK, secret: (await settings())['WEBHOOK_SECRET'] }]);
     t.deepEqual(forge.hooks(REPOSITORY), []);
   });
 
-  test(`${name}: missing events are added, and what else the webhook has stays`, async (t) => {
-    const { forge, run, settings } = await setUp(t, name);
-    t.is((await run()).result, 0);
-    const [hook] = forge.hooks(REPOSITORY);
-    Object.assign(hook ?? {}, {
-      events: ['push', 'issues', 'wiki'],
-      active: false,
-      contentType: 'form',
-      branchFilter: 'main',
-      authorization: 'Bearer of-a-proxy',
-    });
-    const { result, output } = await run();
-    t.is(result, 0, output);
-    t.regex(
-      output,
-      /repair the webhook of acme\/widgets .*: it is inactive; its content type is form, not json; it lacks the events Pull Request, /,
-    );
-    const listed = name === 'gitea' ? ['pull_request_review'] : ['pull_request_review_approved'];
-    t.true(
-      [...listed, 'pull_request', 'pull_request_sync', 'issues', 'wiki'].every((event) => hook?.events.includes(event)),
-    );
-    t.like(hook, { active: true, contentType: 'json', branchFilter: 'main', authorization: 'Bearer of-a-proxy' });
-    t.is(hook?.secret, (await settings())['WEBHOOK_SECRET']);
-    t.is(forge.hooks(REPOSITORY).length, 1);
-    forge.forgetRequests();
-    t.is((await run()).result, 0);
-    t.deepEqual(settingsWrites(forge), []);
+  test(`${name}: the printed command requires the status`, async (t) => {
+    const { forge, run } = await setUp(t, name);
+    const { output } = await run();
+    t.regex(output, /require the status gatehouse\/main on the default branch/);
+    await requireStatus(output, FULL_ACCESS);
+    const protection = { checks: true, statuses: ['gatehouse/main'], approvals: 0, push: true };
+    t.deepEqual(forge.protection(REPOSITORY, 'main'), protection);
   });
 }
 
@@ -123,63 +91,51 @@ test('a webhook of Gitea asks for every event of the table', async (t) => {
   t.deepEqual(forge.hooks(REPOSITORY)[0]?.events.toSorted(), wanted.toSorted());
 });
 
-test('a URL without its path is repaired; those of other services are not touched', async (t) => {
-  const { forge, run } = await setUp(t);
+test('webhooks with our URL are replaced, and those of other services stay', async (t) => {
+  const { forge, run, settings } = await setUp(t);
   const other = forge.addHook(REPOSITORY, { url: `${URL}/ci`, secret: 'another' });
   const chat = forge.addHook(REPOSITORY, { url: HOOK, secret: 'chat', type: 'slack' });
-  const wrong = forge.addHook(REPOSITORY, { url: URL, secret: 'kept' });
   const before = [{ ...other }, { ...chat }];
-  const { result, output } = await run(undefined, { WEBHOOK_SECRET: 'the-secret-that-it-has' });
+  forge.addHook(REPOSITORY, { url: HOOK, secret: 'of a Gatehouse of before' });
+  forge.addHook(REPOSITORY, { url: HOOK, secret: 'of another one' });
+  const { result, output } = await run();
   t.is(result, 0, output);
-  t.deepEqual([other, chat], before);
-  t.like(wrong, { url: HOOK, secret: 'kept' });
-  t.is(forge.hooks(REPOSITORY).length, 3);
+  t.true(output.includes('The webhook of acme/widgets was replaced.'));
+  const [first, second, ours, ...more] = forge.hooks(REPOSITORY);
+  t.deepEqual([first, second], before);
+  t.like(ours, { url: HOOK, secret: (await settings())['WEBHOOK_SECRET'] });
+  t.deepEqual(more, []);
+  const writes = settingsWrites(forge).map((write) => write.replace(/\d+$/, 'id'));
+  const hooks = `/repos/${REPOSITORY}/hooks`;
+  t.deepEqual(writes, [`POST ${hooks}`, `DELETE ${hooks}/id`, `DELETE ${hooks}/id`], 'no event is lost in between');
 });
 
-test('--replace-url gives the webhook of an old address the new one', async (t) => {
-  const { forge, run } = await setUp(t);
-  forge.addHook(REPOSITORY, { url: 'https://old.example.com/hooks', secret: 'old' });
-  const args = ['--repository', REPOSITORY, '--replace-url', 'https://old.example.com/hooks', '--set-secret'];
-  const { result, output } = await run(args);
-  t.is(result, 0, output);
-  t.deepEqual(
-    forge.hooks(REPOSITORY).map(({ url }) => url),
-    [HOOK],
-  );
-});
-
-test('a webhook whose secret is not known is left alone until --set-secret', async (t) => {
+test('every owner is looked at before the first is changed', async (t) => {
   const { forge, run, settings } = await setUp(t);
-  const hook = forge.addHook(REPOSITORY, { url: HOOK, secret: 'of a Gatehouse that runs', branchFilter: 'main' });
-  forge.forgetRequests();
-  const refused = await run();
-  t.regex(
-    String(refused.result),
-    /UsageError.*its secret cannot be read: set WEBHOOK_SECRET_FILE .* or .* --set-secret/,
-  );
+  const { result } = await run(['--repository', REPOSITORY, '--repository', 'acme/gone']);
+  t.regex(String(result), /SETUP_TOKEN: there is no repository acme\/gone/);
   t.deepEqual(settingsWrites(forge), []);
   await t.throwsAsync(settings, { message: /ENOENT/ });
-
-  const { result, output } = await run(['--repository', REPOSITORY, '--set-secret']);
-  t.is(result, 0, output);
-  const [now, ...more] = forge.hooks(REPOSITORY);
-  t.deepEqual(more, []);
-  t.not(now?.id, hook.id, 'Gitea takes no secret in an edit');
-  t.like(now, { url: HOOK, secret: (await settings())['WEBHOOK_SECRET'], branchFilter: 'main' });
 });
 
-test('two webhooks with the same URL are reported, and one is left by --set-secret', async (t) => {
-  const { forge, run, settings } = await setUp(t);
-  await run();
-  forge.addHook(REPOSITORY, { url: HOOK, secret: 'of-the-other-webhook' });
-  const { result, output } = await run();
-  t.is(result, 0);
-  t.true(output.includes('There are 2 webhooks with this URL, and each sends every event. --set-secret keeps one.'));
-  t.is((await run(['--repository', REPOSITORY, '--set-secret'])).result, 0);
-  t.deepEqual(
-    forge.hooks(REPOSITORY).map(({ url, secret }) => [url, secret]),
-    [[HOOK, (await settings())['WEBHOOK_SECRET']]],
-  );
+test('where files exist or cannot be written, the forge is not asked', async (t) => {
+  const { forge, folder, run } = await setUp(t);
+  await writeFile(join(folder, '.env'), 'PORT=1\n');
+  t.regex(String((await run()).result), /ConfigurationError: .*\.env exists: move it/);
+  t.is(await readFile(join(folder, '.env'), 'utf8'), 'PORT=1\n');
+  const elsewhere = await run(['--repository', REPOSITORY, '--folder', 'no-such-folder']);
+  t.regex(String(elsewhere.result), /ConfigurationError: cannot write to .*no-such-folder/);
+  t.deepEqual(forge.seen, []);
+});
+
+test('without SETUP_TOKEN the token of Gatehouse makes the webhook', async (t) => {
+  const { forge, run } = await setUp(t);
+  const refused = await run(undefined, { SETUP_TOKEN: '' });
+  t.regex(String(refused.result), /FORGE_TOKEN: its account may not change the settings of acme\/widgets/);
+  forge.addAdministrator('gatehouse');
+  const { result, output } = await run(undefined, { SETUP_TOKEN: '' });
+  t.is(result, 0, output);
+  t.is(forge.hooks(REPOSITORY).length, 1);
 });
 
 test('a token without its scopes is named, and nothing is changed', async (t) => {
@@ -208,64 +164,14 @@ test('a token without its scopes is named, and nothing is changed', async (t) =>
   t.deepEqual(forge.hooks(REPOSITORY), []);
 });
 
-test('an account that may not write is reported, with status 1', async (t) => {
-  const { forge, run } = await setUp(t);
-  forge.addOutsider('gatehouse');
-  const { result, output } = await run();
-  t.is(result, 1);
-  t.regex(output, /✘ By hand: give gatehouse Write access to the code of acme\/widgets: it may only read it/);
-});
-
-test('--yes touches no protection; --protect adds one check and removes none', async (t) => {
-  const { forge, run } = await setUp(t);
-  forge.protect(REPOSITORY, 'main', ['ci/build', 'gatehouse/*']);
-  const before = forge.protection(REPOSITORY, 'main');
-  t.is((await run()).result, 0);
-  t.deepEqual(forge.protection(REPOSITORY, 'main'), before);
-  t.false(forge.seen.some(({ path }) => path.includes('branch_protections')));
-
-  const protect = ['--repository', REPOSITORY, '--protect', 'main'];
-  const { result, output } = await run(protect);
-  t.is(result, 0, output);
-  t.deepEqual(forge.protection(REPOSITORY, 'main'), {
-    ...(before ?? t.fail()),
-    checks: true,
-    statuses: ['ci/build', 'gatehouse/*', 'gatehouse/main'],
-  });
-  forge.forgetRequests();
-  t.is((await run(protect)).result, 0);
-  t.deepEqual(settingsWrites(forge), []);
-});
-
-test('a branch without protection gets one that allows pushes as before', async (t) => {
-  const { forge, run } = await setUp(t);
-  const { result, output } = await run(['--repository', REPOSITORY, '--protect', 'release/1'], {
-    STATUS_CONTEXT: 'gh-{base}',
-  });
-  t.is(result, 0, output);
-  t.deepEqual(forge.protection(REPOSITORY, 'release/1'), {
-    ...{ checks: true, statuses: ['gh-release/1'], approvals: 0, push: true },
-  });
-});
-
-test('a protection that would change otherwise is left to people', async (t) => {
-  const { forge, run } = await setUp(t);
-  forge.protect(REPOSITORY, 'release/*', ['ci/build']);
-  const pattern = await run(['--repository', REPOSITORY, '--protect', 'release/1']);
-  t.is(pattern.result, 1);
-  t.regex(
-    pattern.output,
-    /✘ By hand: require gatehouse\/release\/1 on release\/1 of acme\/widgets: the protection release\/\* may be/,
-  );
-  t.is(forge.protection(REPOSITORY, 'release/1'), undefined);
-});
-
 test('wrong usage is reported before the forge is asked', async (t) => {
   const { forge, run } = await setUp(t);
   for (const [args, message] of [
     [[], /--repository or --organisation is missing/],
     [['--repository', 'acme'], /--repository: it must be owner\/name/],
-    [['--organisation', 'acme', '--protect', 'main'], /--protect needs a branch, and at least one --repository/],
+    [['--organisation', '..'], /--organisation: it must be the name of an account/],
+    [['--repository', 'acme/..'], /--repository: it must be owner\/name/],
+    [['--repository', REPOSITORY, '--forge', 'gitlab'], /--forge: it must be one of github, gitea, forgejo/],
     [['--repository', REPOSITORY, '--url', 'gatehouse.example.com'], /--url: it must be a URL/],
     [['--repository', REPOSITORY, '--url', 'https://u:p@gatehouse.example.com'], /--url: it must not have a password/],
   ] as const) {
@@ -274,54 +180,28 @@ test('wrong usage is reported before the forge is asked', async (t) => {
   }
   t.regex(String((await run(undefined, { REDIS_URL: '' })).result), /belong together/);
   t.regex(String((await run(undefined, { DATABASE_URL: 'mysql://db/g' })).result), /DATABASE_URL: must be a URL/);
-  const spaced = await run(undefined, { WEBHOOK_SECRET: 'a secret with spaces' });
-  t.regex(String(spaced.result), /ConfigurationError: WEBHOOK_SECRET contains a space/);
-  t.regex(String((await run(undefined, { WEBHOOK_SECRET: 'short' })).result), /WEBHOOK_SECRET: must have at least 16/);
+  const spaced = await run(undefined, { FORGE_TOKEN: 'a token with spaces' });
+  t.regex(String(spaced.result), /ConfigurationError: FORGE_TOKEN contains a space/);
+  t.regex(String((await run(undefined, { FORGE_TOKEN: '' })).result), /UsageError: FORGE_TOKEN .* is missing/);
   t.deepEqual(forge.seen, []);
 });
 
-test('a .env of another forge is not used', async (t) => {
-  const { run } = await setUp(t);
-  t.is((await run()).result, 0);
-  const { result } = await run(['--repository', REPOSITORY, '--forge-url', 'https://other.example.com']);
-  t.regex(String(result), /UsageError: .*\.env is for gitea at http/);
-});
-
-test('in a terminal it asks for everything, a wrong token again, and shows no secret', async (t) => {
-  const { forge, folder, settings } = await setUp(t);
-  forge.addToken('too-little', 'gatehouse', ['read:user']);
-  const input = typist();
-  const run = startSetup(folder, [], {}, { input });
-  await answer(run, input, 'Forge: ', 'gitea');
-  await answer(run, input, 'URL of Gitea', forge.url);
-  await answer(run, input, 'reaches Gatehouse', 'http://host.docker.internal:8080');
-  await answer(run, input, 'URL of PostgreSQL', '');
-  await answer(run, input, 'Repositories (owner/name)', REPOSITORY);
-  await answer(run, input, "Token of Gatehouse's account", 'too-little');
-  await answer(run, input, '✘ it does not have write:repository, write:issue', forge.token);
-  await answer(run, input, 'Token of somebody who may change', FULL_ACCESS);
-  await answer(run, input, 'Change this at the forge?', 'y');
-  t.is(await run.finished, 0, run.output());
-  t.like(await settings(), { FORGE_TOKEN: forge.token, DATABASE_URL: undefined });
-  for (const secret of [forge.token, FULL_ACCESS, 'too-little', (await settings())['WEBHOOK_SECRET'] ?? '']) {
-    t.false(run.output().includes(secret));
+test('each missing option is named', async (t) => {
+  const { forge, folder } = await setUp(t);
+  const given: string[] = [];
+  for (const [option, value] of [
+    ['--forge', 'gitea'],
+    ['--forge-url', forge.url],
+    ['--url', 'http://host.docker.internal:8080'],
+  ] as const) {
+    t.regex(String(await startSetup(folder, given).finished), new RegExp(`^UsageError: ${option} is missing$`));
+    given.push(option, value);
   }
-  t.regex(
-    run.output(),
-    /ALLOWED_HOST_LIST = external, host\.docker\.internal\nNext:\n {2}node --env-file=\S+ demo\/dev\.ts\n/,
-  );
-});
-
-test('nothing is changed when the question is answered with no', async (t) => {
-  const { forge, folder, settings } = await setUp(t);
-  const input = typist();
-  const args = ['--forge', 'gitea', '--forge-url', forge.url, '--url', URL, '--repository', REPOSITORY];
-  const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: FULL_ACCESS, ...STORES };
-  const run = startSetup(folder, args, env, { input });
-  await answer(run, input, 'Change this at the forge?', 'n');
-  t.regex(String(await run.finished), /stopped before anything was changed/);
-  t.deepEqual(settingsWrites(forge), []);
-  await t.throwsAsync(settings, { message: /ENOENT/ });
+  const env = { FORGE_TOKEN: forge.token, SETUP_TOKEN: FULL_ACCESS };
+  const run = startSetup(folder, [...given, '--repository', REPOSITORY], env);
+  t.is(await run.finished, 0);
+  const trial = /ALLOWED_HOST_LIST = external, host\.docker\.internal\nNext:\n {2}node --env-file=\S+ demo\/dev\.ts\n/;
+  t.regex(run.output(), trial);
 });
 
 test('the command exits with 64 for wrong usage and 1 for a refusal', async (t) => {

@@ -3,7 +3,8 @@ import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import test from 'ava';
-import { envOutput, ingressHost, kubernetesOutput } from '../../src/commands/setup/files.ts';
+import { parse } from 'yaml';
+import { checkFiles, filesOf, ingressHost, writeFiles } from '../../src/commands/setup/files.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { makeFolder } from '../helpers/setup.ts';
 
@@ -29,23 +30,24 @@ const WITH_APP = {
   ...STORES,
 };
 const ROLES = { door: true, worker: true };
-const URL_OF_WEBHOOKS = 'https://gatehouse.example.com/webhook';
+const PLACE = { kubernetes: false, namespace: 'review', webhookUrl: 'https://gatehouse.example.com/webhook' };
 const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
 
 for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App': WITH_APP })) {
   test(`.env with ${name} is accepted by the program, and can be read by its owner only`, async (t) => {
     const folder = await makeFolder(t);
-    const output = envOutput(folder);
-    t.is(await output.read(), undefined);
-    await output.check(settings);
-    const written = await output.write(settings, URL_OF_WEBHOOKS);
-    for (const path of written) {
+    const files = filesOf({ ...PLACE, folder }, settings);
+    await checkFiles(files);
+    await writeFiles(files);
+    for (const path of Object.keys(files)) {
       t.is(await modeOf(path), '600', path);
     }
     const env = parseEnv(await readFile(join(folder, '.env'), 'utf8'));
     const parsed = parseConfig(env, ROLES);
     t.true(parsed.ok, JSON.stringify(parsed));
-    t.deepEqual<unknown, unknown>(await output.read(), settings, 'and by setup itself');
+    const { GITHUB_APP_PRIVATE_KEY_FILE: keyPath, ...others } = env;
+    const key = keyPath === undefined ? {} : { GITHUB_APP_PRIVATE_KEY: (await readFile(keyPath, 'utf8')).trimEnd() };
+    t.deepEqual<unknown, unknown>({ ...others, ...key }, settings);
     // docker run --env-file takes a line as it is.
     const lines = (await readFile(join(folder, '.env'), 'utf8')).split('\n').filter((line) => /^[^#]/.test(line));
     t.deepEqual<unknown, unknown>(
@@ -54,13 +56,19 @@ for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App':
     );
   });
 
-  test(`the Secret and the values with ${name} are read again as they were`, async (t) => {
+  test(`the Secret with ${name} has every secret, and the values have none`, async (t) => {
     const folder = await makeFolder(t);
-    const output = kubernetesOutput(folder, 'review');
-    t.is(await output.read(), undefined);
-    const written = await output.write(settings, URL_OF_WEBHOOKS);
-    t.deepEqual(await Promise.all(written.map(modeOf)), ['600', '600']);
-    t.deepEqual<unknown, unknown>(await output.read(), settings);
+    const files = filesOf({ ...PLACE, folder, kubernetes: true }, settings);
+    await writeFiles(files);
+    t.deepEqual(await Promise.all(Object.keys(files).map(modeOf)), ['600', '600']);
+    const { stringData } = parse(await readFile(join(folder, 'gatehouse-secret.yaml'), 'utf8'));
+    const secrets = Object.entries(settings).filter(([variable]) => !/^FORGE(_URL)?$|_ID$/.test(variable));
+    t.deepEqual(
+      stringData,
+      Object.fromEntries(
+        secrets.map(([variable, value]) => [variable.toLowerCase().replaceAll('_', '-'), value] as const),
+      ),
+    );
     const values = await readFile(join(folder, 'gatehouse-values.yaml'), 'utf8');
     for (const secret of [SECRET, 'a-token', 'PRIVATE KEY', 'postgres:']) {
       t.false(values.includes(secret), secret);
@@ -71,34 +79,32 @@ for (const [name, settings] of Object.entries({ 'a token': WITH_TOKEN, 'an App':
 test('a file or a link that exists is never overwritten', async (t) => {
   const folder = await makeFolder(t);
   await writeFile(join(folder, '.env'), 'PORT=1\n');
-  await t.throwsAsync(() => envOutput(folder).read(), { message: /was not written by gatehouse setup/ });
-  await t.throwsAsync(() => envOutput(folder).write(WITH_TOKEN, URL_OF_WEBHOOKS), { message: /EEXIST/ });
+  const files = filesOf({ ...PLACE, folder }, WITH_TOKEN);
+  await t.throwsAsync(() => checkFiles(files), {
+    name: 'ConfigurationError',
+    message: /\.env exists: move it, or choose another folder with --folder$/,
+  });
+  await t.throwsAsync(() => writeFiles(files), { message: /EEXIST/ });
   t.is(await readFile(join(folder, '.env'), 'utf8'), 'PORT=1\n');
 
   const target = join(folder, 'target');
   await symlink(target, join(folder, 'gatehouse-secret.yaml'));
-  await t.throwsAsync(() => kubernetesOutput(folder, 'g').write(WITH_TOKEN, URL_OF_WEBHOOKS), { message: /EEXIST/ });
+  const manifests = filesOf({ ...PLACE, folder, kubernetes: true }, WITH_TOKEN);
+  await t.throwsAsync(() => checkFiles(manifests), { message: /gatehouse-secret\.yaml exists/ });
+  await t.throwsAsync(() => writeFiles(manifests), { message: /EEXIST/ });
   await t.throwsAsync(() => lstat(target), { message: /ENOENT/ });
 });
 
-test('one Kubernetes file without the other is reported', async (t) => {
-  const folder = await makeFolder(t);
-  const output = kubernetesOutput(folder, 'g');
-  await writeFile(join(folder, 'gatehouse-values.yaml'), 'config: { forge: gitea }\n');
-  await t.throwsAsync(() => output.read(), {
-    message: /gatehouse-values.yaml exists and .*gatehouse-secret.yaml does not/,
-  });
-});
-
 test('what a .env cannot hold, and a folder that cannot be written, are reported', async (t) => {
-  const output = envOutput(await makeFolder(t));
+  const folder = await makeFolder(t);
   for (const url of ['postgres://g:p#w@db/g', 'postgres://g:"@db/g', 'postgres://db/a b', 'postgres://g:$x@db/g']) {
-    const error = await t.throwsAsync(() => output.check({ ...WITH_TOKEN, DATABASE_URL: url }), {
+    const error = t.throws(() => filesOf({ ...PLACE, folder }, { ...WITH_TOKEN, DATABASE_URL: url }), {
       message: /^DATABASE_URL contains .*percent-encode/,
     });
     t.false(error.message.includes(url));
   }
-  await t.throwsAsync(() => envOutput('/no/such/folder').check(WITH_TOKEN), { message: /cannot write to \/no\/such/ });
+  const elsewhere = filesOf({ ...PLACE, folder: '/no/such/folder' }, WITH_TOKEN);
+  await t.throwsAsync(() => checkFiles(elsewhere), { message: /cannot write to \/no\/such/ });
 });
 
 test('an Ingress is for a public name, not for an address or a Service', (t) => {

@@ -1,40 +1,42 @@
 import test from 'ava';
-import type { SetupContext } from '../../src/commands/setup/context.ts';
 import { nextSteps } from '../../src/commands/setup/next.ts';
+import { readOptions } from '../../src/commands/setup/options.ts';
 
-const endOf = (url: string, isNew = true) =>
-  nextSteps(
-    {
-      options: { kubernetes: true, namespace: 'review' },
-      forge: 'gitea',
-      webhookUrl: `${url}/webhook`,
-      initial: {},
-      isNew,
-    } as SetupContext,
-    '/srv/it',
-    [],
-  ).split('\n');
+const values = {
+  kubernetes: true,
+  namespace: 'review',
+  folder: '.',
+  forge: 'gitea',
+  'forge-url': 'https://git.example.com',
+};
 
-test('for Kubernetes setup ends with the one command, and says first what it needs', (t) => {
-  const [image, address, next, command, ...rest] = endOf('https://gatehouse.example.com');
-  t.regex(image ?? '', /^→ Image: docker build -t gatehouse:\S+ \. .*image\.repository/);
-  t.regex(address ?? '', /an Ingress for gatehouse\.example\.com;/);
-  t.is(next, 'Next:');
-  t.is(
-    command,
+function endOf(url: string, more: Readonly<Record<string, string>> = {}): readonly string[] {
+  const options = readOptions({ ...values, ...more, url }, { env: {}, folder: '/srv/it' });
+  const requirementOf = (branch: string, context: string) => ({ path: '/rules', body: { branch, context } });
+  return nextSteps(options, { requirementOf }, 'https://git.example.com/api/v1', "it's/{base}").split('\n');
+}
+
+test('for Kubernetes setup ends with the one command', (t) => {
+  const lines = endOf('https://gatehouse.example.com');
+  t.deepEqual(lines.slice(2, 4), [
+    'Next:',
     '  kubectl create namespace review; kubectl apply -f /srv/it/gatehouse-secret.yaml && ' +
       'helm upgrade --install gatehouse charts/gatehouse --namespace review --values /srv/it/gatehouse-values.yaml',
+  ]);
+  t.is(lines.length, 5);
+});
+
+test('the command that requires the status is quoted, and has no token', (t) => {
+  const [what, command] = endOf('https://gatehouse.example.com', { organisation: 'acme' });
+  t.regex(what ?? '', /^→ By hand: require the status it's\/main on the default branch/);
+  t.is(
+    command,
+    `  curl --fail-with-body -H "Authorization: token $TOKEN" -H 'Content-Type: application/json' ` +
+      `-d '{"branch":"main","context":"it'\\''s/main"}' https://git.example.com/api/v1/repos/acme/name/rules`,
   );
-  t.is(rest.length, 1);
 });
 
-test('of files that exist setup does not say what is in them', (t) => {
-  const [, address] = endOf('https://gatehouse.example.com', false);
-  t.regex(address ?? '', /^→ Address: gatehouse\.example\.com must lead to the Service gatehouse: see ingress /);
-});
-
-test('inside the cluster no Ingress is promised', (t) => {
-  const [hosts, , address] = endOf('http://gatehouse.review.svc');
+test('of a name inside the cluster it says what the forge has to allow', (t) => {
+  const [, , hosts] = endOf('http://gatehouse.review.svc');
   t.regex(hosts ?? '', /ALLOWED_HOST_LIST = external, gatehouse\.review\.svc$/);
-  t.regex(address ?? '', /^→ Address: gatehouse\.review\.svc must lead to the Service gatehouse: see ingress/);
 });

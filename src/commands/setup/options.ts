@@ -1,191 +1,83 @@
+import { resolve } from 'node:path';
 import type { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { readText, readVariables } from '../../config/environment.ts';
-import { FORGE_NAMES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
-import type { HookOwner } from '../../forges/setup/gitea-webhook.ts';
+import { FORGE_NAMES, FORGES, isForgeName } from '../../forges/port/forges.ts';
 import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** What options and variables say. Secrets are never options: those are seen by everybody on the machine. */
-export interface SetupOptions {
-  readonly yes: boolean;
-  readonly forge: ForgeName | undefined;
-  readonly forgeUrl: string | undefined;
-  readonly url: string | undefined;
-  readonly repositories: readonly string[];
-  readonly organisation: string | undefined;
-  readonly protect: string | undefined;
-  readonly kubernetes: boolean;
-  readonly namespace: string;
-  readonly folder: string;
-  readonly setSecret: boolean;
-  readonly replacedUrl: string | undefined;
-  readonly variables: {
-    readonly FORGE_TOKEN?: string | undefined;
-    readonly SETUP_TOKEN?: string | undefined;
-    readonly WEBHOOK_SECRET?: string | undefined;
-    readonly DATABASE_URL?: string | undefined;
-    readonly REDIS_URL?: string | undefined;
-    readonly STATUS_CONTEXT?: string | undefined;
-  };
-}
-
+/** Secrets are no options: those are seen by everybody on the machine. */
 export const SETUP_OPTIONS = {
   forge: { type: 'string', value: 'name', help: `${FORGE_NAMES.join(', ')}; FORGE by default` },
   'forge-url': {
     type: 'string',
     value: 'url',
-    help: 'where people open the forge; FORGE_URL by default, or https://github.com for GitHub',
+    help: 'where people open the forge; FORGE_URL or github.com by default',
   },
-  url: {
-    type: 'string',
-    value: 'url',
-    help: 'where the forge reaches Gatehouse, such as https://gatehouse.example.com; /webhook is added',
-  },
-  repository: {
-    type: 'string',
-    multiple: true,
-    value: 'owner/name',
-    help: 'Gitea, Forgejo: the repository that gets the webhook; may be repeated. See --protect',
-  },
-  organisation: {
-    type: 'string',
-    value: 'name',
-    help: 'Gitea, Forgejo: the organisation that gets the webhook. GitHub: the one that owns the App',
-  },
-  kubernetes: {
-    type: 'boolean',
-    default: false,
-    help: 'write gatehouse-secret.yaml and gatehouse-values.yaml for the chart, instead of .env',
-  },
-  namespace: {
-    type: 'string',
-    default: 'gatehouse',
-    value: 'name',
-    help: 'the namespace of the Secret; gatehouse by default',
-  },
-  folder: {
-    type: 'string',
-    default: '.',
-    value: 'path',
-    help: 'where to write the files; the current folder by default',
-  },
-  protect: {
-    type: 'string',
-    value: 'branch',
-    help: "require Gatehouse's commit status on this branch of each --repository. Nothing else of the protection is changed or removed. Without this option no protection is changed",
-  },
-  'set-secret': {
-    type: 'boolean',
-    default: false,
-    help: 'also replace the secret of existing webhooks, because their current one cannot be read',
-  },
-  'replace-url': {
-    type: 'string',
-    value: 'url',
-    help: 'Gitea, Forgejo: change the webhook that has this URL to the new one',
-  },
-  yes: { type: 'boolean', default: false, help: 'ask no questions: a missing value is an error' },
+  url: { type: 'string', value: 'url', help: 'where the forge reaches Gatehouse; /webhook is added' },
+  repository: { type: 'string', multiple: true, value: 'owner/name', help: 'gets the webhook; may be repeated' },
+  organisation: { type: 'string', value: 'name', help: 'gets the webhook, or on GitHub owns the App' },
+  kubernetes: { type: 'boolean', default: false, help: 'write a Secret and values for the chart, instead of .env' },
+  namespace: { type: 'string', default: 'gatehouse', value: 'name', help: 'that of the Secret; gatehouse by default' },
+  folder: { type: 'string', default: '.', value: 'path', help: 'where to write; the current folder by default' },
 } as const;
 
 /** The values of {@link SETUP_OPTIONS}, as `node:util` parses them. */
 type SetupValues = ReturnType<typeof parseArgs<{ options: typeof SETUP_OPTIONS }>>['values'];
 
+/** No name may be a step through the path of a URL. */
+const ORGANISATION = /^(?!\.)[\w.-]+$/;
+const REPOSITORY = /^(?!\.)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
+
 const text = z.string().optional();
-const variables = {
-  FORGE: text,
-  FORGE_URL: text,
-  FORGE_TOKEN: text,
-  SETUP_TOKEN: text,
-  WEBHOOK_SECRET: text,
-  DATABASE_URL: text,
-  REDIS_URL: text,
-  STATUS_CONTEXT: text,
-};
+const ACCESS = { FORGE: text, FORGE_URL: text, FORGE_TOKEN: text, SETUP_TOKEN: text };
+const VARIABLES = { ...ACCESS, DATABASE_URL: text, REDIS_URL: text, STATUS_CONTEXT: text };
 
-/** RFC 1123, as Kubernetes has it for namespaces. */
-const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+export type SetupOptions = ReturnType<typeof readOptions>;
 
-export function readOptions(values: SetupValues, { env }: Pick<Terminal, 'env'>): SetupOptions {
-  const { FORGE, FORGE_URL, ...secrets } = configured(readVariables(variables, env, readText));
-  const forge = values.forge ?? FORGE;
-  if (forge !== undefined && !isForgeName(forge)) {
-    throw new UsageError(`--forge must be one of ${FORGE_NAMES.join(', ')}`);
+export function readOptions(values: SetupValues, { env, folder }: Pick<Terminal, 'env' | 'folder'>) {
+  const { FORGE, FORGE_URL, SETUP_TOKEN, ...given } = configured(readVariables(VARIABLES, env, readText));
+  const { repository: repositories = [], organisation, kubernetes, namespace } = values;
+  const forge = required('--forge', values.forge ?? FORGE);
+  if (!isForgeName(forge)) {
+    throw new UsageError(`--forge: it must be one of ${FORGE_NAMES.join(', ')}`);
   }
-  const { repository: repositories = [], organisation, protect, namespace } = values;
-  for (const repository of repositories) {
-    requireNoFault('--repository', repositoryFault(repository));
+  const { defaultUrl } = FORGES[forge];
+  const forgeUrl = urlOf('--forge-url', values['forge-url'] ?? FORGE_URL ?? defaultUrl).href.replace(/\/+$/, '');
+  const url = urlOf('--url', values.url);
+  if (!repositories.every((repository) => REPOSITORY.test(repository))) {
+    throw new UsageError('--repository: it must be owner/name');
   }
-  requireNoFault('--organisation', organisation === undefined ? undefined : nameFault(organisation));
-  if (protect !== undefined && (repositories.length === 0 || protect === '')) {
-    throw new UsageError('--protect needs a branch, and at least one --repository');
+  if (organisation !== undefined && !ORGANISATION.test(organisation)) {
+    throw new UsageError('--organisation: it must be the name of an account');
   }
-  if (!NAMESPACE.test(namespace)) {
-    throw new UsageError('--namespace must be the name of a namespace: lower-case letters, digits and hyphens');
+  if ((given.DATABASE_URL === undefined) !== (given.REDIS_URL === undefined)) {
+    throw new UsageError('DATABASE_URL and REDIS_URL belong together: set both, or neither');
   }
+  const settings = { FORGE: forge, FORGE_URL: forgeUrl === defaultUrl ? undefined : forgeUrl, ...given };
   return {
-    yes: values.yes,
-    forge,
-    forgeUrl: values['forge-url'] ?? FORGE_URL,
-    url: values.url,
-    repositories,
-    organisation,
-    protect,
-    kubernetes: values.kubernetes,
-    namespace,
-    folder: values.folder,
-    setSecret: values['set-secret'],
-    replacedUrl: values['replace-url'],
-    variables: secrets,
+    ...{ forge, forgeUrl, repositories, organisation, kubernetes, namespace, settings },
+    // Another path may be that of a proxy.
+    webhookUrl: url.pathname === '/' ? `${url.origin}/webhook` : url.href,
+    setupToken: SETUP_TOKEN,
+    folder: resolve(folder, values.folder),
   };
 }
 
-function requireNoFault(option: string, fault: string | undefined): void {
-  if (fault !== undefined) {
-    throw new UsageError(`${option}: ${fault}`);
+export function required(name: string, value: string | undefined): string {
+  if (value === undefined) {
+    throw new UsageError(`${name} is missing`);
   }
+  return value;
 }
 
-/** In the characters that the forges allow in the name of an account or a repository. */
-const NAME = /^(?!\.{1,2}$)[\w.-]{1,100}$/;
-
-export function nameFault(name: string): string | undefined {
-  return NAME.test(name) ? undefined : 'it must be the name of an account';
-}
-
-function repositoryFault(repository: string): string | undefined {
-  const names = repository.split('/');
-  return names.length === 2 && names.every((name) => NAME.test(name)) ? undefined : 'it must be owner/name';
-}
-
-/** Whose webhooks will be set up: `owner/name`, or the name of an organisation, several with commas. */
-export function ownersOf(answer: string): readonly HookOwner[] {
-  const names = answer.split(',').map((name) => name.trim());
-  return names.map((name) =>
-    name.includes('/') ? { kind: 'repository', repository: name } : { kind: 'organisation', organisation: name },
-  );
-}
-
-export function ownersFault(answer: string): string | undefined {
-  return ownersOf(answer)
-    .map((owner) => (owner.kind === 'repository' ? repositoryFault(owner.repository) : nameFault(owner.organisation)))
-    .find((fault) => fault !== undefined);
-}
-
-/** The address of Gatehouse as the forge reaches it. */
-export function urlFault(answer: string): string | undefined {
-  const url = URL.parse(answer);
-  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    return 'it must be a URL that begins with https:// or http://';
+function urlOf(option: string, value: string | undefined): URL {
+  const url = URL.parse(required(option, value));
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new UsageError(`${option}: it must be a URL that begins with https:// or http://`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    return 'it must not have a password, a query or a fragment';
+    throw new UsageError(`${option}: it must not have a password, a query or a fragment`);
   }
-  return undefined;
-}
-
-/** With the path that Gatehouse answers, unless there is one: a proxy may have another. */
-export function webhookUrlOf(answer: string): string {
-  const url = new URL(answer);
-  return url.pathname === '/' ? `${url.origin}/webhook` : url.href;
+  return url;
 }

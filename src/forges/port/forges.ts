@@ -69,8 +69,6 @@ export interface ForgeRow {
     /** So that the hidden members of an organisation are seen. */
     readonly shareOrganisation: string;
   };
-  /** What the token has to allow with which `gatehouse setup` changes settings of the forge. */
-  readonly setupTokenNeeds: string;
 }
 
 const GITHUB_API = 'https://api.github.com';
@@ -83,7 +81,6 @@ const GITEA_SETTINGS = {
     shareTeam: 'give the scope read:organization and add Gatehouse’s account to the team',
     shareOrganisation: 'give the scope read:organization and make Gatehouse’s account a member of the organisation',
   },
-  setupTokenNeeds: 'write:repository, or write:organization',
 } as const;
 
 export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
@@ -115,7 +112,6 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       shareTeam: 'give the permission Organisation: Members',
       shareOrganisation: 'give the permission Organisation: Members',
     },
-    setupTokenNeeds: 'the permission Administration: read and write',
   },
   gitea: {
     title: 'Gitea',
