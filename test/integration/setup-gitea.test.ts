@@ -79,7 +79,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     const { output } = await run();
     t.regex(output, /require the status gatehouse\/main on the default branch/);
     await requireStatus(output, FULL_ACCESS);
-    const protection = { checks: true, statuses: ['gatehouse/main'], approvals: 0, push: true };
+    const protection = { checks: true, statuses: ['gatehouse/main'], push: true };
     t.deepEqual(forge.protection(REPOSITORY, 'main'), protection);
   });
 }

@@ -28,8 +28,6 @@ export function makeHook(world: World, hook: Change): Hook {
         'pull_request_comment',
       ],
     ],
-    branchFilter: '',
-    authorization: '',
     ...hook,
   };
 }
@@ -63,20 +61,13 @@ export function giteaSettingsRoutes(world: World, name: 'gitea' | 'forgejo'): Ro
       if (textIn(body, 'type') !== 'gitea' && textIn(body, 'type') !== name) {
         return { status: 422, body: { message: `Invalid hook type: ${textIn(body, 'type')}` } };
       }
-      const made = makeHook(world, { url, secret, type: textIn(body, 'type'), ...changed(name, body) });
+      const events = Array.isArray(body['events']) ? body['events'] : ['push'];
+      const made = makeHook(world, {
+        ...{ url, secret, type: textIn(body, 'type'), contentType: content_type, active: body['active'] === true },
+        events: events.flatMap((event) => listedAs(name, event)),
+      });
       hooks.push(made);
       return { status: 201, body: shown(made) };
-    }),
-    [`PATCH ${base}/:id`]: handler((hooks, call) => {
-      const hook = hooks.find(({ id }) => id === Number(call.parameters['id']));
-      if (hook === undefined) {
-        return NOT_FOUND;
-      }
-      // Gitea 1.26 ignores a secret here.
-      const { url = hook.url } = configOf(call.body);
-      const active = typeof call.body['active'] === 'boolean' ? call.body['active'] : hook.active;
-      Object.assign(hook, { url, ...changed(name, call.body), active });
-      return { status: 200, body: shown(hook) };
     }),
     [`DELETE ${base}/:id`]: handler((hooks, call) => {
       const index = hooks.findIndex(({ id }) => id === Number(call.parameters['id']));
@@ -92,28 +83,19 @@ export function giteaSettingsRoutes(world: World, name: 'gitea' | 'forgejo'): Ro
     ...hookRoutes(`${repos}/hooks`, (answer) => ofRepository((repository, call) => answer(repository.hooks, call))),
     ...hookRoutes('/orgs/:org/hooks', ofOrganisation),
 
-    [`GET ${repos}/branch_protections`]: ofRepository(({ protections }) => ({
-      status: 200,
-      body: [...protections].map(([rule, protection]) => shownProtection(rule, protection)),
-    })),
     [`POST ${repos}/branch_protections`]: ofRepository(({ protections }, { body }) => {
       const rule = textIn(body, 'rule_name');
       if (protections.has(rule)) {
         return { status: 403, body: { message: 'Branch protection already exist' } };
       }
-      const made = protectionWith({ checks: false, statuses: [], approvals: 0, push: false }, body);
+      const statuses = body['status_check_contexts'];
+      const made = {
+        checks: body['enable_status_check'] === true,
+        statuses: Array.isArray(statuses) ? statuses.map(String) : [],
+        push: body['enable_push'] === true,
+      };
       protections.set(rule, made);
       return { status: 201, body: shownProtection(rule, made) };
-    }),
-    [`PATCH ${repos}/branch_protections/:rule`]: ofRepository(({ protections }, { body, parameters }) => {
-      const rule = parameters['rule'] ?? '';
-      const known = protections.get(rule);
-      if (known === undefined) {
-        return NOT_FOUND;
-      }
-      const now = protectionWith(known, body);
-      protections.set(rule, now);
-      return { status: 200, body: shownProtection(rule, now) };
     }),
   };
 }
@@ -121,19 +103,6 @@ export function giteaSettingsRoutes(world: World, name: 'gitea' | 'forgejo'): Ro
 function configOf(body: Call['body']): Readonly<Record<string, string | undefined>> {
   const config = body['config'];
   return typeof config === 'object' && config !== null ? { ...config } : {};
-}
-
-/** What an edit leaves out is reset, except the URL and whether it is active. Without events it is `push` alone. */
-function changed(name: 'gitea' | 'forgejo', body: Call['body']): Partial<Hook> {
-  const asked = Array.isArray(body['events']) && body['events'].length > 0 ? body['events'] : ['push'];
-  const { content_type } = configOf(body);
-  return {
-    active: body['active'] === true,
-    events: asked.flatMap((event) => listedAs(name, event)),
-    branchFilter: textIn(body, 'branch_filter'),
-    authorization: textIn(body, 'authorization_header'),
-    ...(content_type === undefined ? {} : { contentType: content_type }),
-  };
 }
 
 /** Forgejo lists the kinds of reviews, as Gitea did before 1.26, and knows no event of statuses. */
@@ -148,35 +117,22 @@ function listedAs(name: 'gitea' | 'forgejo', event: string): readonly string[] {
   return event === 'pull_request_review' ? kinds : event === 'status' ? [] : [event];
 }
 
-function shown({ id, type, url, contentType, events, active, branchFilter, authorization }: Hook): object {
+function shown({ id, type, url, contentType, events, active }: Hook): object {
   return {
     id,
     type,
-    branch_filter: branchFilter,
     config: { content_type: contentType, url },
     events,
-    authorization_header: authorization,
     active,
   };
 }
 
-function protectionWith(known: Protection, body: Call['body']): Protection {
-  const statuses = body['status_check_contexts'];
-  return {
-    checks: typeof body['enable_status_check'] === 'boolean' ? body['enable_status_check'] : known.checks,
-    statuses: Array.isArray(statuses) ? statuses.map(String) : known.statuses,
-    approvals: typeof body['required_approvals'] === 'number' ? body['required_approvals'] : known.approvals,
-    push: typeof body['enable_push'] === 'boolean' ? body['enable_push'] : known.push,
-  };
-}
-
-function shownProtection(rule: string, { checks, statuses, approvals, push }: Protection): object {
+function shownProtection(rule: string, { checks, statuses, push }: Protection): object {
   return {
     rule_name: rule,
     branch_name: rule,
     enable_push: push,
     enable_status_check: checks,
     status_check_contexts: statuses,
-    required_approvals: approvals,
   };
 }

@@ -33,10 +33,6 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
       },
     })),
     'GET /app/hook/config': asApp((_, known) => ({ status: 200, body: shownHook(known) })),
-    'PATCH /app/hook/config': asApp(({ body }, known) => {
-      known.hook = { ...known.hook, ...body };
-      return { status: 200, body: shownHook(known) };
-    }),
     [`GET ${repos}/installation`]: asApp((call, known) => installation(call.parameters['owner'], known)),
     'GET /app/installations': asApp((call, known) =>
       page(

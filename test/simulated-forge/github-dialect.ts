@@ -24,7 +24,7 @@ export interface SimulatedApp {
   permissions: Readonly<Record<string, string>>;
   events: readonly string[];
   readonly privateKey: string;
-  /** Its webhook. A registration from a manifest has GitHub make the secret, or none. */
+  /** Its webhook. A registration from a manifest has GitHub make the secret. */
   hook: { readonly url: string; readonly content_type: string; readonly secret: string | null };
   install(owner: string): void;
 }

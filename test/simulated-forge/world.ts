@@ -73,7 +73,6 @@ export interface Protection {
   readonly checks: boolean;
   /** Names, or patterns that end in `*`. */
   readonly statuses: readonly string[];
-  readonly approvals: number;
   readonly push: boolean;
   /** The App that must have set the statuses. GitHub's alone. */
   readonly appId?: number;
@@ -105,8 +104,6 @@ export interface Hook {
   active: boolean;
   /** By the names that the API lists. */
   events: readonly string[];
-  branchFilter: string;
-  authorization: string;
 }
 
 export interface Pull {

@@ -64,7 +64,7 @@ export function makeSettings(stage: Stage): Settings {
       world.administrators.add(login);
     },
     protect(repository, branch, statuses, appId) {
-      const protection = { checks: true, approvals: 0, push: false, statuses, ...(appId !== undefined && { appId }) };
+      const protection = { checks: true, push: false, statuses, ...(appId !== undefined && { appId }) };
       find(repository).protections.set(branch, protection);
     },
     protection: (repository, branch) => find(repository).protections.get(branch),
