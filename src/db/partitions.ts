@@ -52,15 +52,20 @@ export async function makePartitions(client: pg.ClientBase, partitioning: Partit
     return;
   }
   await client.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
-  for (const { parent, suffix, first, next } of await missing(client, partitioning)) {
-    const partition = `gatehouse.${parent}_${suffix}`;
-    // It exists if it was detached and not dropped yet, and the clock of the database was set back since.
-    await client.query(`
-      CREATE TABLE IF NOT EXISTS ${partition} (LIKE gatehouse.${parent} INCLUDING ALL);
-      ${partitioning.prepare?.(partition) ?? ''}
-      ALTER TABLE gatehouse.${parent} ATTACH PARTITION ${partition}
-        FOR VALUES FROM ('${first} 00:00:00+00') TO ('${next} 00:00:00+00')`);
+  for (const partition of await missing(client, partitioning)) {
+    await client.query(attachPartition(partitioning, partition));
   }
+}
+
+/** Statements that need no parameters. */
+export function attachPartition({ prepare }: Partitioning, { parent, suffix, first, next }: MissingPartition): string {
+  const partition = `gatehouse.${parent}_${suffix}`;
+  // It exists if it was detached and not dropped yet, and the clock of the database was set back since.
+  return `
+    CREATE TABLE IF NOT EXISTS ${partition} (LIKE gatehouse.${parent} INCLUDING ALL);
+    ${prepare?.(partition) ?? ''}
+    ALTER TABLE gatehouse.${parent} ATTACH PARTITION ${partition}
+      FOR VALUES FROM ('${first} 00:00:00+00') TO ('${next} 00:00:00+00')`;
 }
 
 async function missing(

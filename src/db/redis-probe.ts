@@ -11,17 +11,10 @@ export interface RedisFault {
   readonly action?: string;
 }
 
-/** What a server says of itself, as far as it does. */
-export interface RedisServer {
-  readonly version?: string | undefined;
-  readonly mode?: string | undefined;
-}
-
 export interface RedisProbe {
   readonly redis: Redis;
   /** Undefined when Redis does what Gatehouse needs of it. */
   check(): Promise<RedisFault | undefined>;
-  server(): Promise<RedisServer>;
   close(): void;
 }
 
@@ -80,20 +73,18 @@ export function makeRedisProbe(url: StoreUrl, timeoutMs: number): RedisProbe {
     lastError = undefined;
   });
 
-  async function server(): Promise<RedisServer> {
+  async function modeOf(): Promise<string | undefined> {
     // Only a proxy does not know it.
     const reply = await redis.call('HELLO').catch(() => []);
     const fields = Array.isArray(reply) ? reply.map(String) : [];
-    const fieldOf = (name: string) => fields[fields.indexOf(name) + 1];
-    return fields.length === 0 ? {} : { version: fieldOf('version'), mode: fieldOf('mode') };
+    return fields.includes('mode') ? fields[fields.indexOf('mode') + 1] : undefined;
   }
 
   return {
     redis,
-    server,
     async check() {
-      const [{ mode }, fault] = await Promise.all([
-        server(),
+      const [mode, fault] = await Promise.all([
+        modeOf(),
         redis.eval(SCRIPT, 1, KEY).then(
           () => undefined,
           (error: unknown) => faultOf(lastError ?? error),

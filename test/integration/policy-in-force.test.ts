@@ -1,4 +1,5 @@
 import ava from 'ava';
+import type { Context } from '../../src/commands/doctor/check.ts';
 import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { judge } from '../../src/review/judge.ts';
@@ -98,21 +99,22 @@ for (const name of FORGES) {
         if (inspected === undefined) {
           throw new Error(`${asked} is not there`);
         }
-        const report = await checkPolicy(judging.forge, inspected, {
-          workers: judging.workers,
-          operators: { configured: operators !== undefined, policy: operators },
-          policyRepository: baseline && '.gatehouse',
-        });
+        const context: Context = {
+          ...{ faults: [], parts: '', databaseUrl: undefined, pool: undefined, redisUrl: undefined, lacks: '' },
+          ...{ site: undefined, asked, webhookUrl: undefined, extras: [], hooks: [] },
+          ...{ workers, found: { forge: judging.forge, settings, repository: inspected }, operators },
+        };
+        const results = await checkPolicy(context);
 
         const ofReview =
           review.kind === 'judged'
             ? (review.evaluation?.rules.map((evaluated) => evaluated.rule.id) ?? 'broken')
             : 'absent';
         const ofDoctor =
-          report.policy?.rules.map(({ id }) => id) ?? (review.kind === 'no-policy' ? 'absent' : 'broken');
+          context.policy?.rules.map(({ id }) => id) ?? (review.kind === 'no-policy' ? 'absent' : 'broken');
         t.deepEqual({ ofReview, ofDoctor }, { ofReview: inForce, ofDoctor: inForce });
-        const isFound = report.findings.some(({ result }) => result === 'wrong');
-        t.is(isFound, typeof inForce === 'string', JSON.stringify(report.findings));
+        const isFound = results.some(({ result }) => result === 'wrong');
+        t.is(isFound, typeof inForce === 'string', JSON.stringify(results));
       } finally {
         await judging.close();
         await simulated.stop();

@@ -3,7 +3,7 @@ import { cursorPage, page } from './github-pages.ts';
 import { NOT_FOUND, webOf, withRepository } from './github-read-routes.ts';
 import { repository, user } from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
-import { type Delivery, isAdministrator, newId, type World } from './world.ts';
+import { type Delivery, newId, type World } from './world.ts';
 
 const TOKEN_LIFE_MS = 3_600_000;
 
@@ -84,10 +84,6 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
 
     'GET /app/hook/deliveries': asApp((call) => list(world, call, undefined)),
     'POST /app/hook/deliveries/:id/attempts': asApp((call) => redeliver(world, call, undefined)),
-    'GET /orgs/:org/hooks/:hook/deliveries': (call) =>
-      isAdministrator(world, call.parameters['org'] ?? '', call.login)
-        ? list(world, call, `${call.parameters['org']}#${call.parameters['hook']}`)
-        : NOT_FOUND,
     [`GET ${hooks}`]: withRepository(world, (_, call) => list(world, call, hookOf(call))),
     [`POST ${hooks}/:id/attempts`]: withRepository(world, (_, call) => redeliver(world, call, hookOf(call))),
   };

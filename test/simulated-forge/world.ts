@@ -254,7 +254,7 @@ export interface Delivery {
   readonly event: string;
   readonly statusCode: number;
   readonly deliveredAt: string;
-  /** `owner/name#hook` of a repository's hook, `owner#hook` of an organisation's; absent for the App's. */
+  /** `owner/name#hook` of a repository's hook; absent for the App's. */
   readonly hook?: string;
 }
 

@@ -1,19 +1,25 @@
 import { withTimeout } from '../../common/timeout.ts';
+import { connectForge } from '../../composition/forge.ts';
+import { parseConfig, parseDatabaseConfig, parseForgeConfig, parseRedisUrl } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
+import { makePool } from '../../db/pool.ts';
+import { makeLog } from '../../log.ts';
 import { visible } from '../../review/text.ts';
-import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
-import { readConfiguration } from './configuration.ts';
-import { examine, type Question } from './examine.ts';
-import type { Finding } from './finding.ts';
+import { type Check, type Context, ok, type Result, runCheck, wrong } from './check.ts';
+import { FORGE_CHECKS, REPOSITORY_CHECKS } from './forge.ts';
+import { POLICY_CHECKS } from './policy.ts';
+import { STORE_CHECKS } from './stores.ts';
+import { WEBHOOK_CHECKS } from './webhook.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
   usage: ['[owner/repository] [--url <webhook URL>] [--json]'],
   text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository it also checks
-the policy, the teams, the status that the default branch requires, the webhook and its last answers. It changes
-nothing, and prints no secret.
+the policy, the teams, the status that the default branch requires, and the webhook. It changes nothing, and prints no
+secret.
 
 Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skipped, with the reason. A check ends after
 15 seconds at most, and the others continue.`,
@@ -33,38 +39,69 @@ Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skip
   settings: 'those of the service. Run it where the worker runs: only a worker has the credentials for the forge.',
   exitCodes: { 0: 'nothing is wrong, but something may be unknown', 1: 'something is wrong' },
   mayHang: true,
-  async run({ values, positionals: [repository] }, terminal) {
-    const question = { repository: repositoryName(repository), webhookUrl: webhookUrl(values.url) };
-    return (await printChecks(question, values.json, terminal, terminal.startWorkers())) ? 0 : 1;
+  async run({ values, positionals: [asked] }, terminal) {
+    const question = { asked: repositoryName(asked), webhookUrl: webhookUrl(values.url) };
+    const context: Context = { ...question, ...readConfiguration(terminal.env), workers: terminal.startWorkers() };
+    const isWell = await printChecks(context, values.json, terminal);
+    const closing = Promise.all([context.site?.forge.close(), context.workers.close(), context.pool?.end()]);
+    // What hangs is left behind: the process ends anyway.
+    await withTimeout<unknown>(2_000, closing, () => {});
+    return isWell ? 0 : 1;
   },
 });
 
+/** In the chart a door and a worker have different parts of the configuration, each without the other's secrets. */
+function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUrl' | 'workers'> {
+  const has = (name: string) => Boolean(env[name] || env[`${name}_FILE`]);
+  const isDoor = has('WEBHOOK_SECRET');
+  const isWorker = ['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'].some(has);
+  const roles = { door: isDoor || !isWorker, worker: isWorker || !isDoor };
+  const all = parseConfig(env, roles);
+  const database = parseDatabaseConfig({ ...env, LOG_LEVEL: undefined, LOG_LEVEL_FILE: undefined });
+  const redis = parseRedisUrl(env);
+  const forge = parseForgeConfig(env);
+  const isReachable = roles.worker && forge.ok;
+  return {
+    faults: all.ok ? [] : all.faults,
+    parts: [...(roles.door ? ['the door'] : []), ...(roles.worker ? ['the worker'] : [])].join(' and '),
+    databaseUrl: database.ok ? database.config.databaseUrl : undefined,
+    pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
+    redisUrl: redis.ok ? redis.config : undefined,
+    site: isReachable ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
+    lacks: roles.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
+    ...{ extras: [], hooks: [] },
+  };
+}
+
+/** Each comes after those that it needs something of. */
+const CHECKS: readonly Check[] = [
+  {
+    title: 'configuration',
+    run: async ({ faults, parts }) =>
+      faults.length === 0 ? ok(`valid for ${parts}`) : faults.map((fault) => wrong(fault, 'correct the variable')),
+  },
+  ...STORE_CHECKS,
+  ...FORGE_CHECKS,
+];
+const CHECKS_OF_REPOSITORY = [...POLICY_CHECKS, ...REPOSITORY_CHECKS, ...WEBHOOK_CHECKS];
+
 /** Resolves with whether nothing is wrong. */
-async function printChecks(
-  question: Question,
-  json: boolean,
-  terminal: Terminal,
-  workers: ReviewWorkers,
-): Promise<boolean> {
-  const { groups, close } = examine(readConfiguration(terminal.env), question, workers);
-  const findings: Finding[] = [];
-  for (const group of groups) {
-    const found = await group;
-    findings.push(...found);
-    if (!json) {
-      terminal.stdout.write(found.map((finding) => line(finding, hasColours(terminal))).join(''));
+async function printChecks(context: Context, json: boolean, terminal: Terminal): Promise<boolean> {
+  const findings: (Result & { readonly check: string })[] = [];
+  for (const check of context.asked === undefined ? CHECKS : [...CHECKS, ...CHECKS_OF_REPOSITORY]) {
+    for (const result of await runCheck(check, context)) {
+      findings.push({ check: check.title, ...result });
+      if (!json) {
+        terminal.stdout.write(line(check.title, result, hasColours(terminal)));
+      }
     }
   }
   const isWell = findings.every(({ result }) => result !== 'wrong');
   if (json) {
     terminal.stdout.write(`${JSON.stringify({ ok: isWell, checks: findings }, null, 2)}\n`);
   }
-  await withTimeout(CLOSE_LIMIT_MS, close(), () => {});
   return isWell;
 }
-
-/** What hangs is left behind: the process ends anyway. */
-const CLOSE_LIMIT_MS = 2_000;
 
 function repositoryName(text: string | undefined): string | undefined {
   if (text !== undefined && !/^(?!\.{1,2}\/)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/.test(text)) {
@@ -82,12 +119,11 @@ function webhookUrl(text: string | undefined): string | undefined {
 
 const MARKS = { ok: '✔', wrong: '✘', unknown: '?', skipped: '?' } as const;
 const COLOURS = { ok: 32, wrong: 31, unknown: 33, skipped: 33 } as const;
-/** The longest name of a check. */
-const NAME_WIDTH = 'repository scopes'.length;
+const TITLE_WIDTH = 'repository scopes'.length;
 
 /** Names of branches, teams and files are anybody's, and so are the forge's words. */
-function line({ check, result, message, action }: Finding, colours: boolean): string {
+function line(title: string, { result, message, action }: Result, colours: boolean): string {
   const mark = colours ? `\u001b[${COLOURS[result]}m${MARKS[result]}\u001b[0m` : MARKS[result];
   const todo = action === undefined ? '' : ` → ${action}`;
-  return `${mark} ${check.padEnd(NAME_WIDTH)}  ${visible(`${message}${todo}`)}\n`;
+  return `${mark} ${title.padEnd(TITLE_WIDTH)}  ${visible(`${message}${todo}`)}\n`;
 }

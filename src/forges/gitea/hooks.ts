@@ -10,7 +10,7 @@ import * as shapes from './shapes.ts';
 
 /**
  * Those of a repository are listed to its administrators, those of an organisation to its owners, those of the instance
- * to the administrators of the forge. What deliveries were answered is shown on the forge's pages only.
+ * to the administrators of the forge.
  */
 export function makeHookReader(forge: GiteaName, client: GiteaClient): HookReader {
   return {
@@ -54,9 +54,8 @@ async function listOf(client: GiteaClient, place: HookPlace, route: string): Pro
   }
 }
 
-function toHook(place: HookPlace, { id, active, events, config }: shapes.ListedHook): Hook {
+function toHook(place: HookPlace, { active, events, config }: shapes.ListedHook): Hook {
   return {
-    id,
     place,
     url: config.url,
     active,

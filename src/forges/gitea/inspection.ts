@@ -1,5 +1,4 @@
-import { requireFound } from '../answer.ts';
-import type { BranchProtection, InspectedAccount, InspectedRepository, Inspection } from '../port/inspection.ts';
+import type { BranchProtection, InspectedRepository, Inspection } from '../port/inspection.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { GiteaName } from './differences.ts';
@@ -12,7 +11,6 @@ export function makeInspection(forge: GiteaName, client: GiteaClient): Inspectio
     hooks: makeHookReader(forge, client),
     repository: (name) => inspect(client, name),
     grants: (_repository, extras) => grants(client, extras),
-    accounts: (repository) => writers(client, repository),
     protection: (repository, branch) => protection(client, repository, branch),
   };
 }
@@ -28,17 +26,6 @@ async function inspect(client: GiteaClient, name: string): Promise<InspectedRepo
   );
 }
 
-/** Gitea has accounts of the type `bot`, and its API does not say so. */
-async function writers(client: GiteaClient, repository: string): Promise<readonly InspectedAccount[]> {
-  const route = `${repositoryPath(repository)}/assignees`;
-  const people = requireFound(await client.ask(route, shapes.assignees), `GET ${route}`);
-  return people.map(({ login, full_name, prohibit_login }) => ({
-    login,
-    fullName: full_name,
-    loginProhibited: prohibit_login,
-  }));
-}
-
 /** Everybody who can read the repository is shown which statuses a branch requires. */
 async function protection(
   client: GiteaClient,
@@ -52,5 +39,5 @@ async function protection(
   }
   const { enable_status_check, status_check_contexts } = answer;
   const names = enable_status_check ? status_check_contexts : [];
-  return { required: names.map((context) => ({ context })), arePatterns: true, hasMergeQueue: false };
+  return { required: names.map((context) => ({ context })), hasMergeQueue: false };
 }

@@ -16,10 +16,7 @@ const text = z
 
 export const user = z.object({ login: z.string() });
 export const users = z.array(user);
-/** Only administrators are shown whether nobody can log in. */
-export const assignees = z.array(
-  user.extend({ id, email: text, full_name: text, prohibit_login: z.boolean().default(false) }),
-);
+export const assignees = z.array(user.extend({ id, email: text }));
 
 export const repository = z.object({ full_name: z.string() });
 

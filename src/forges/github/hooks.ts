@@ -1,13 +1,11 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import { id } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Hook, HookAnswer, HookList, HookPlace, HookReader } from '../port/inspection.ts';
+import type { Hook, HookList, HookPlace, HookReader } from '../port/inspection.ts';
 import { APP_EVENTS } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
-import * as shapes from './shapes.ts';
 
 /** GitHub sends JSON only if it is told to. A secret is shown as asterisks. */
 const config = z.object({
@@ -15,9 +13,7 @@ const config = z.object({
   content_type: z.string().default('form'),
   secret: z.string().nullish(),
 });
-const hooks = z.array(z.object({ id, active: z.boolean(), events: z.array(z.string()), config }));
-
-const ANSWERS = 30;
+const hooks = z.array(z.object({ active: z.boolean(), events: z.array(z.string()), config }));
 
 /** The App's webhook; with a token those of the repository and of the organisation. */
 export function makeHookReader(client: GitHubClient): HookReader {
@@ -29,32 +25,13 @@ export function makeHookReader(client: GitHubClient): HookReader {
       const needed = events.includes('*') ? [] : APP_EVENTS.filter((event) => purposes.includes(event.for));
       return needed.filter(({ key }) => !events.includes(key)).map(({ title }) => title);
     },
-
-    async answers(repository, hook) {
-      const { owner, repo } = repositoryAddress(repository);
-      // What a path does not name would be sent as a parameter of the query.
-      const routes: Readonly<Record<HookPlace, readonly [route: string, parameters: object]>> = {
-        app: ['GET /app/hook/deliveries', {}],
-        repository: ['GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries', { owner, repo, hook_id: hook.id }],
-        owner: ['GET /orgs/{owner}/hooks/{hook_id}/deliveries', { owner, hook_id: hook.id }],
-        instance: ['', {}],
-      };
-      const [route, parameters] = routes[hook.place];
-      const octokit = hook.place === 'app' ? client.own : await client.forRepository(repository);
-      const listed = await unlessRefused(ask(octokit, route, { ...parameters, per_page: ANSWERS }, shapes.deliveries));
-      return listed?.map(toAnswer);
-    },
   };
-}
-
-function toAnswer({ guid, status_code, delivered_at }: z.output<typeof shapes.deliveries>[number]): HookAnswer {
-  return { deliveryId: guid, status: status_code, at: delivered_at };
 }
 
 async function listOfApp(own: Octokit): Promise<readonly HookList[]> {
   const set = await ask(own, 'GET /app/hook/config', {}, config);
   const app = await ask(own, 'GET /app', {}, z.object({ events: z.array(z.string()) }));
-  const found = set?.url ? [toHook('app', { id: '', events: app?.events ?? [], config: set })] : [];
+  const found = set?.url ? [toHook('app', { events: app?.events ?? [], config: set })] : [];
   return [{ place: 'app', kind: 'listed', hooks: found }];
 }
 
@@ -82,12 +59,8 @@ async function listOf(
     : { place, kind: 'listed', hooks: listed.map((hook) => toHook(place, hook)) };
 }
 
-function toHook(
-  place: HookPlace,
-  hook: { id: string; active?: boolean; events: string[]; config: z.output<typeof config> },
-): Hook {
+function toHook(place: HookPlace, hook: { active?: boolean; events: string[]; config: z.output<typeof config> }): Hook {
   return {
-    id: hook.id,
     place,
     url: hook.config.url ?? '',
     active: hook.active,

@@ -85,7 +85,6 @@ async function protection(
   );
   return {
     required: [...ofBranch(found), ...ruled.map(({ context, integration_id }) => toRequired(context, integration_id))],
-    arePatterns: false,
     hasMergeQueue: (active ?? []).some(({ type }) => type === 'merge_queue'),
   };
 }

@@ -22,8 +22,6 @@ export interface InspectedRepository extends RepositoryNow {
 export type HookPlace = 'app' | 'repository' | 'owner' | 'instance';
 
 export interface Hook {
-  /** Empty for that of an App, which has one. */
-  readonly id: string;
   readonly place: HookPlace;
   /** As it was typed in: it may have a password in it. */
   readonly url: string;
@@ -42,15 +40,6 @@ export type HookList =
   | { readonly place: HookPlace; readonly kind: 'listed'; readonly hooks: readonly Hook[] }
   | { readonly place: HookPlace; readonly kind: 'hidden' };
 
-/** What one delivery was answered. */
-export interface HookAnswer {
-  /** As its header carried it. */
-  readonly deliveryId: string;
-  /** HTTP; 0 when there was no answer. */
-  readonly status: number;
-  readonly at: string;
-}
-
 export interface HookReader {
   /** One list for each place whose webhooks can be about this repository. */
   lists(repository: string): Promise<readonly HookList[]>;
@@ -59,11 +48,6 @@ export interface HookReader {
    * some beside every review, as src/facts/purposes.ts names it.
    */
   missingEvents(events: readonly string[], extras: readonly string[]): readonly string[];
-  /**
-   * What the newest deliveries of a webhook were answered, newest first; undefined when the credentials may not read
-   * it. Absent where the forge shows it to nobody over its API.
-   */
-  answers?(repository: string, hook: Hook): Promise<readonly HookAnswer[] | undefined>;
 }
 
 /** A commit status without which a forge does not merge into a branch. */
@@ -76,19 +60,8 @@ export interface RequiredStatus {
 /** What a merge into a branch takes, as far as it is about commit statuses. */
 export interface BranchProtection {
   readonly required: readonly RequiredStatus[];
-  /** Whether the forge reads the names as patterns. */
-  readonly arePatterns: boolean;
   /** Whether pull requests go through a merge queue. */
   readonly hasMergeQueue: boolean;
-}
-
-/** An account that may be a program. */
-export interface InspectedAccount {
-  readonly login: string;
-  /** `''` when there is none, or the forge does not show it. */
-  readonly fullName: string;
-  /** Whether nobody can log in as it; forges tell that only to administrators. */
-  readonly loginProhibited: boolean;
 }
 
 /** How the forge is set up for Gatehouse: for `gatehouse doctor`. Nothing is written, and no review needs it. */
@@ -101,8 +74,6 @@ export interface Inspection {
    * as it is the same everywhere.
    */
   grants(repository: string | undefined, extras: readonly string[]): Promise<Grants>;
-  /** Those who may write to a repository. Absent where the forge itself says who is a program. */
-  accounts?(repository: string): Promise<readonly InspectedAccount[]>;
   /** Undefined when there is no such branch. */
   protection(repository: string, branch: string): Promise<BranchProtection | undefined>;
 }

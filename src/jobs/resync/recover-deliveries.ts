@@ -105,7 +105,7 @@ function isRefusal(status: number): boolean {
 }
 
 /** By the status of the answer. */
-export const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
+const REFUSAL_ADVICE: Readonly<Record<number, string>> = {
   401: 'the secret of the webhook is not WEBHOOK_SECRET: set the same on both sides',
   404: 'the URL of the webhook must end in /webhook',
   413: 'the payload is larger than WEBHOOK_BODY_LIMIT',
