@@ -2,8 +2,8 @@ import test, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { RECORD } from '../../src/audit/partitions.ts';
-import { GRANTS, lackingRights } from '../../src/commands/doctor/rights.ts';
 import { makePartitions } from '../../src/db/partitions.ts';
+import { GRANTS, lackingRights } from '../../src/db/rights.ts';
 import { DAYS } from '../../src/inbox/days.ts';
 import { retentionPiece } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
@@ -54,7 +54,7 @@ async function withRole(t: ExecutionContext) {
 async function lackingOf(pool: pg.Pool): Promise<readonly string[]> {
   const client = await pool.connect();
   try {
-    return await lackingRights(client);
+    return await lackingRights(client, [DAYS, RECORD]);
   } finally {
     client.release();
   }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { type Check, type Context, ok, runCheck, type Site } from '../../src/commands/doctor/check.ts';
-import { REPOSITORY_CHECKS } from '../../src/commands/doctor/forge.ts';
+import { REQUIRED_STATUS } from '../../src/commands/doctor/forge.ts';
 import { WEBHOOK_CHECKS } from '../../src/commands/doctor/webhook.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
@@ -17,7 +17,7 @@ function contextOf(
   const repository = { name: 'acme/widgets', defaultBranch: 'main', archived: false, mayWrite: true };
   const site = { forge: { name, inspection }, settings, repository } as unknown as Site;
   return {
-    ...{ faults: [], parts: '', databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
+    ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
     ...{ workers: {} as ReviewWorkers, asked: 'acme/widgets', lacks: '', extras: [], hooks: [] },
     found: site as NonNullable<Context['found']>,
   };
@@ -30,8 +30,7 @@ async function requiredStatus(
   const protection = async () => ({ required, hasMergeQueue: false });
   const credentials = appId === undefined ? { kind: 'token' } : { kind: 'app', appId };
   const context = contextOf(forge as Forge['name'], { protection }, { statusContext, credentials });
-  const check = REPOSITORY_CHECKS.find(({ title }) => title === 'required status');
-  const [result] = check === undefined ? [] : await runCheck(check, context);
+  const [result] = await runCheck(REQUIRED_STATUS, context);
   return result ?? ok('');
 }
 

@@ -31,9 +31,7 @@ export interface Site {
 
 /** What there is to check, and what the checks have found so far that others need. */
 export interface Context {
-  readonly faults: readonly string[];
-  /** Of the configuration: `the door`, `the worker`, or both. */
-  readonly parts: string;
+  readonly configuration: readonly Result[];
   readonly databaseUrl: string | undefined;
   readonly pool: pg.Pool | undefined;
   readonly redisUrl: string | undefined;
@@ -47,7 +45,7 @@ export interface Context {
   lacks: string;
   accepted?: Site;
   found?: Site & { readonly repository: InspectedRepository };
-  /** Of POLICY_FILE. */
+  /** The policy of POLICY_FILE. */
   operators?: Policy | undefined;
   /** What pull requests into the default branch are judged by. */
   policy?: Policy;
@@ -87,11 +85,8 @@ function failed(error: unknown): Result {
   if (error instanceof Skip) {
     return { result: 'skipped', message: `skipped: ${reason}` };
   }
-  if (error instanceof ForgeError && error.kind === 'rate-limited') {
-    return unknown(`the rate limit is reached: ${reason}`, 'run doctor again later');
-  }
-  if (error instanceof ForgeError && error.kind === 'refused') {
-    return unknown(`these credentials may not read it: ${reason}`, 'compare them with docs/connect-github.md');
-  }
-  return wrong(reason, 'fix the cause, and run doctor again');
+  const isKept = error instanceof ForgeError && (error.kind === 'rate-limited' || error.kind === 'refused');
+  return isKept
+    ? unknown(`the forge does not tell: ${reason}`, 'run doctor again later, or with other credentials')
+    : wrong(reason, 'fix the cause, and run doctor again');
 }

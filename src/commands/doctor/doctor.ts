@@ -9,7 +9,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
 import { type Check, type Context, ok, type Result, runCheck, wrong } from './check.ts';
-import { FORGE_CHECKS, REPOSITORY_CHECKS } from './forge.ts';
+import { FORGE_CHECKS, REQUIRED_STATUS, SCOPES } from './forge.ts';
 import { POLICY_CHECKS } from './policy.ts';
 import { STORE_CHECKS } from './stores.ts';
 import { WEBHOOK_CHECKS } from './webhook.ts';
@@ -60,10 +60,12 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
   const database = parseDatabaseConfig({ ...env, LOG_LEVEL: undefined, LOG_LEVEL_FILE: undefined });
   const redis = parseRedisUrl(env);
   const forge = parseForgeConfig(env);
+  const parts = [...(roles.door ? ['the door'] : []), ...(roles.worker ? ['the worker'] : [])].join(' and ');
   const isReachable = roles.worker && forge.ok;
   return {
-    faults: all.ok ? [] : all.faults,
-    parts: [...(roles.door ? ['the door'] : []), ...(roles.worker ? ['the worker'] : [])].join(' and '),
+    configuration: all.ok
+      ? [ok(`valid for ${parts}`)]
+      : all.faults.map((fault) => wrong(fault, 'correct the variable')),
     databaseUrl: database.ok ? database.config.databaseUrl : undefined,
     pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
     redisUrl: redis.ok ? redis.config : undefined,
@@ -75,20 +77,16 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
 
 /** Each comes after those that it needs something of. */
 const CHECKS: readonly Check[] = [
-  {
-    title: 'configuration',
-    run: async ({ faults, parts }) =>
-      faults.length === 0 ? ok(`valid for ${parts}`) : faults.map((fault) => wrong(fault, 'correct the variable')),
-  },
+  { title: 'configuration', run: async ({ configuration }) => configuration },
   ...STORE_CHECKS,
   ...FORGE_CHECKS,
 ];
-const CHECKS_OF_REPOSITORY = [...POLICY_CHECKS, ...REPOSITORY_CHECKS, ...WEBHOOK_CHECKS];
+const CHECKS_OF_REPOSITORY = [...POLICY_CHECKS, REQUIRED_STATUS, ...WEBHOOK_CHECKS];
 
 /** Resolves with whether nothing is wrong. */
 async function printChecks(context: Context, json: boolean, terminal: Terminal): Promise<boolean> {
   const findings: (Result & { readonly check: string })[] = [];
-  for (const check of context.asked === undefined ? CHECKS : [...CHECKS, ...CHECKS_OF_REPOSITORY]) {
+  for (const check of [...CHECKS, ...(context.asked === undefined ? [] : CHECKS_OF_REPOSITORY), SCOPES]) {
     for (const result of await runCheck(check, context)) {
       findings.push({ check: check.title, ...result });
       if (!json) {
@@ -119,7 +117,7 @@ function webhookUrl(text: string | undefined): string | undefined {
 
 const MARKS = { ok: '✔', wrong: '✘', unknown: '?', skipped: '?' } as const;
 const COLOURS = { ok: 32, wrong: 31, unknown: 33, skipped: 33 } as const;
-const TITLE_WIDTH = 'repository scopes'.length;
+const TITLE_WIDTH = 'database schema'.length;
 
 /** Names of branches, teams and files are anybody's, and so are the forge's words. */
 function line(title: string, { result, message, action }: Result, colours: boolean): string {

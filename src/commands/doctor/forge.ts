@@ -1,6 +1,6 @@
 import { readPolicyFile } from '../../composition/policy-file.ts';
 import { FORGES } from '../../forges/port/forges.ts';
-import type { Grants, RequiredStatus } from '../../forges/port/inspection.ts';
+import type { RequiredStatus } from '../../forges/port/inspection.ts';
 import { sameContext, statusContext } from '../../forges/port/status-context.ts';
 import { reasonOf } from '../failures.ts';
 import { type Check, type Context, needed, ok, type Result, type Site, unknown, wrong } from './check.ts';
@@ -8,24 +8,10 @@ import { type Check, type Context, needed, ok, type Result, type Site, unknown, 
 export const FORGE_CHECKS: readonly Check[] = [
   { title: 'policy file', run: checkPolicyFile },
   { title: 'forge', run: checkForge },
-  {
-    title: 'scopes',
-    run: async ({ accepted, lacks }) =>
-      judgeGrants(await needed(accepted, lacks).forge.inspection.grants(undefined, [])),
-  },
   { title: 'repository', run: checkRepository },
 ];
-
-export const REPOSITORY_CHECKS: readonly Check[] = [
-  { title: 'required status', run: checkRequiredStatus },
-  {
-    title: 'repository scopes',
-    async run({ found, lacks, extras }) {
-      const { forge, repository } = needed(found, lacks);
-      return judgeGrants(await forge.inspection.grants(repository.name, extras));
-    },
-  },
-];
+export const REQUIRED_STATUS: Check = { title: 'required status', run: checkRequiredStatus };
+export const SCOPES: Check = { title: 'scopes', run: checkScopes };
 
 /** Nothing where all is well: the policy of a repository that it applies to says so. */
 async function checkPolicyFile(context: Context): Promise<readonly Result[]> {
@@ -55,7 +41,10 @@ async function checkForge(context: Context): Promise<Result> {
   return ok(`${FORGES[forge.name].title} at ${new URL(settings.forgeUrl).origin} answers ${await forge.self()}`);
 }
 
-function judgeGrants({ missing, unknown: reason }: Grants): Result {
+/** What every review needs, and what the repository needs beside it. */
+async function checkScopes({ accepted, found, extras, lacks }: Context): Promise<Result> {
+  const { inspection } = needed(accepted, lacks).forge;
+  const { missing, unknown: reason } = await inspection.grants(found?.repository.name, extras);
   if (missing.length > 0) {
     const action = 'add them at the forge: docs/connect-github.md and docs/connect-gitea.md say where';
     return wrong(`the credentials lack: ${missing.join(', ')}`, action);

@@ -85,7 +85,7 @@ async function checkTeam(forge: Forge, team: string): Promise<Result> {
       ? wrong(hidden, `${advice.shareTeam}, or correct the name`)
       : ok(`@${team} has ${counted(members.length, 'member')}`);
   }
-  // Of its own account: it is a member, or nobody else who is not shown is one for certain.
+  // By its own account: it is a member, or nobody else who is not shown is one for certain.
   const { complete } = await forge.organisationMembers(organisation, [await forge.self()]);
   const hidden = `hidden members of ${organisation} cannot be seen: rules about @${organisation}/* are undecided for others`;
   return complete

@@ -1,15 +1,17 @@
 import { once } from 'node:events';
+import { RECORD } from '../../audit/partitions.ts';
 import { detectPooling } from '../../db/pooler.ts';
 import { TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler-error.ts';
 import { makeRedisProbe } from '../../db/redis-probe.ts';
+import { lackingRights } from '../../db/rights.ts';
 import { readSchemaState, SCHEMA_VERSION } from '../../db/schema.ts';
 import { onConnection } from '../../db/transaction.ts';
+import { DAYS } from '../../inbox/days.ts';
 import { makeJobQueue } from '../../jobs/queue/engine.ts';
 import { QUEUES } from '../../jobs/queues.ts';
 import { makeLog } from '../../log.ts';
 import { reasonOf } from '../failures.ts';
-import { type Check, type Context, needed, ok, type Result, wrong } from './check.ts';
-import { lackingRights } from './rights.ts';
+import { type Check, type Context, needed, ok, type Result, Skip, wrong } from './check.ts';
 
 /** As long as a delivery waits for the database. */
 const LIMIT_MS = 4_000;
@@ -55,7 +57,13 @@ async function checkRights({ pool, readOnly }: Context): Promise<Result> {
     const action = 'connect to the primary: DATABASE_URL leads to a standby, or default_transaction_read_only is on';
     return wrong('the database is read-only', action);
   }
-  const lacking = await onConnection(database, RIGHTS_LIMIT_MS, lackingRights);
+  let lacking: readonly string[];
+  try {
+    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
+  } catch (error) {
+    // Such as a lock, or a table of another version.
+    throw new Skip(`they cannot be tried: ${reasonOf(error)}`);
+  }
   return lacking.length === 0
     ? ok('may do all that the service does')
     : wrong(`the user lacks ${lacking.join(', ')}`, 'grant it, or use the user that ran gatehouse migrate');

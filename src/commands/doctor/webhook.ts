@@ -1,17 +1,10 @@
-import type { Hook, HookList, HookPlace } from '../../forges/port/inspection.ts';
+import type { Hook, HookList } from '../../forges/port/inspection.ts';
 import { type Check, type Context, needed, ok, type Result, unknown, wrong } from './check.ts';
 
 export const WEBHOOK_CHECKS: readonly Check[] = [
   { title: 'webhook', run: checkWebhook },
   { title: 'webhook events', run: checkEvents },
 ];
-
-const PLACES: Readonly<Record<HookPlace, string>> = {
-  app: 'the App',
-  repository: 'the repository',
-  owner: 'its owner',
-  instance: 'the whole forge',
-};
 
 async function checkWebhook(context: Context): Promise<Result | readonly Result[]> {
   const { forge, repository } = needed(context.found, context.lacks);
@@ -26,7 +19,7 @@ async function checkWebhook(context: Context): Promise<Result | readonly Result[
 }
 
 function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Result {
-  const what = `of ${PLACES[place]}, to ${shown(url)}`;
+  const what = `of the ${place}, to ${shown(url)}`;
   if (active === false) {
     return wrong(`the webhook ${what} is inactive`, 'activate it');
   }
@@ -42,7 +35,7 @@ function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Re
 }
 
 function noHook(lists: readonly HookList[], others: readonly Hook[], target: string): Result {
-  const hidden = lists.flatMap(({ place, kind }) => (kind === 'hidden' ? [PLACES[place]] : []));
+  const hidden = lists.flatMap(({ place, kind }) => (kind === 'hidden' ? [`the ${place}`] : []));
   // Only their hosts: the path of another service's webhook can be a secret.
   const hosts = [...new Set(others.map(({ url }) => URL.parse(url)?.host ?? 'an invalid URL'))].join(', ');
   const seen = `none leads to ${target}${hosts && `; there are others, to ${hosts}`}`;

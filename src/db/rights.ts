@@ -1,9 +1,6 @@
 import type pg from 'pg';
-import { RECORD } from '../../audit/partitions.ts';
-import { attachPartition } from '../../db/partitions.ts';
-import { sqlState } from '../../db/sqlstate.ts';
-import { DAYS } from '../../inbox/days.ts';
-import { Skip } from './check.ts';
+import { attachPartition, type Partitioning } from './partitions.ts';
+import { sqlState } from './sqlstate.ts';
 
 /** What door and worker do with their tables, in the words of GRANT. */
 export const GRANTS: Readonly<Record<string, readonly Right[]>> = {
@@ -39,16 +36,18 @@ const OF_TABLES = Object.entries(GRANTS).flatMap(([names, rights]) =>
 );
 
 /** Only the owner of a table attaches partitions. The day is one that no delivery came on. */
-const OF_PARTITIONS = [DAYS, RECORD].flatMap((partitioning) =>
-  partitioning.tables.map((parent): Try => {
-    const partition = { parent, suffix: 'doctor', first: '0001-01-01', next: '0001-01-02' };
-    return [`ownership of gatehouse.${parent}`, attachPartition(partitioning, partition)];
-  }),
-);
+function ofPartitions(partitionings: readonly Partitioning[]): readonly Try[] {
+  return partitionings.flatMap((partitioning) =>
+    partitioning.tables.map((parent): Try => {
+      const partition = { parent, suffix: 'doctor', first: '0001-01-01', next: '0001-01-02' };
+      return [`ownership of gatehouse.${parent}`, attachPartition(partitioning, partition)];
+    }),
+  );
+}
 
 /**
- * Not tried, but asked: a number of a sequence never comes back, and whoever drops a partition keeps deliveries waiting.
- * The owner of a schema may drop what is in it.
+ * Not tried, but asked: a number of a sequence never comes back, and whoever drops a partition keeps deliveries
+ * waiting. The owner of a schema may drop what is in it.
  */
 const NOT_TRIED = `
   SELECT 'USAGE on gatehouse.review_fence' AS lacking
@@ -58,8 +57,14 @@ const NOT_TRIED = `
    WHERE nspname = 'gatehouse' AND relispartition AND relkind = 'r'
      AND NOT pg_has_role(relowner, 'USAGE') AND NOT pg_has_role(nspowner, 'USAGE')`;
 
-/** What the user lacks of what the service does: tried in a transaction that is rolled back. */
-export async function lackingRights(client: pg.ClientBase): Promise<readonly string[]> {
+/**
+ * What the user lacks of what the service does, with partitions too. It is tried, in a transaction that is rolled back:
+ * there are many ways to have a right. Throws where it cannot be told, such as for a lock or a table that is not there.
+ */
+export async function lackingRights(
+  client: pg.ClientBase,
+  partitionings: readonly Partitioning[],
+): Promise<readonly string[]> {
   await client.query("BEGIN; SET LOCAL lock_timeout = '1s'");
   const lacking = await refused(client, [
     // A table is looked up with the right to use its schema, whether or not there is one.
@@ -68,7 +73,7 @@ export async function lackingRights(client: pg.ClientBase): Promise<readonly str
   ]);
   if (lacking.length === 0) {
     const createTable: Try = ['CREATE on schema gatehouse', 'CREATE TABLE gatehouse.doctor ()'];
-    lacking.push(...(await refused(client, [...OF_TABLES, createTable, ...OF_PARTITIONS])));
+    lacking.push(...(await refused(client, [...OF_TABLES, createTable, ...ofPartitions(partitionings)])));
     const { rows } = await client.query<{ lacking: string }>(NOT_TRIED);
     lacking.push(...rows.map((row) => row.lacking));
   }
@@ -85,9 +90,8 @@ async function refused(client: pg.ClientBase, tries: readonly Try[]): Promise<st
     try {
       await client.query(statement);
     } catch (error) {
-      // Such as a lock, or a table of another version.
       if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) {
-        throw new Skip(`${right} cannot be tried: ${error instanceof Error ? error.message : ''}`);
+        throw error;
       }
       lacking.push(right);
     }
