@@ -3,65 +3,81 @@ import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { RECORD } from '../../src/audit/partitions.ts';
 import { makePartitions } from '../../src/db/partitions.ts';
-import { GRANTS, lackingRights } from '../../src/db/rights.ts';
+import { lackingRights, rightsOf } from '../../src/db/rights.ts';
+import { inTransaction } from '../../src/db/transaction.ts';
 import { DAYS } from '../../src/inbox/days.ts';
+import { readQueueStats } from '../../src/jobs/queue/queue-stats.ts';
+import { QUEUES } from '../../src/jobs/queues.ts';
 import { retentionPiece } from '../../src/jobs/retention.ts';
+import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
-import { SECRET } from '../helpers/door.ts';
-import { REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
+import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
+import { REPOSITORY, tellStory } from '../helpers/story.ts';
+
+type Role = Parameters<typeof rightsOf>[0];
+
+interface User {
+  readonly name: string;
+  readonly url: string;
+  readonly pool: pg.Pool;
+}
 
 const OWNED = [...DAYS.tables, ...RECORD.tables];
-const tableOf = (name: string) => (name.includes('.') ? name : `gatehouse.${name}`);
-const OF_TABLES = Object.entries(GRANTS).flatMap(([names, rights]) =>
-  names.split(' ').map((name) => ({ table: tableOf(name), rights })),
-);
-
 const PARTITIONS = `
   SELECT format('%I.%I', nspname, relname) AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
    WHERE nspname = 'gatehouse' AND relkind IN ('r', 'p') AND (relispartition OR relname = ANY ($1))`;
 
-/** A role that has what doctor tries, and nothing else. */
-async function withRole(t: ExecutionContext) {
+/** A database with a user for the door and one for the worker. Each has what doctor tries, and nothing else. */
+async function withUsers(t: ExecutionContext) {
   const database = await makeMigratedDatabase();
   const admin = openPool(database.url);
-  const url = new URL(database.url);
-  const role = `service_${url.pathname.slice(1)}`;
-  url.username = role;
-  url.password = 'pw';
   const run = (sql: string) => admin.query(sql);
-  await run(`CREATE ROLE ${role} LOGIN PASSWORD 'pw'`);
-  const { rows } = await admin.query<{ name: string }>(PARTITIONS, [OWNED]);
-  for (const { name } of rows) {
-    await run(`ALTER TABLE ${name} OWNER TO ${role}; REVOKE ALL ON ${name} FROM ${role}`);
+  const suffix = new URL(database.url).pathname.slice(1);
+  const owner = `owner_${suffix}`;
+  await run(`CREATE ROLE ${owner}`);
+  for (const { name } of (await admin.query<{ name: string }>(PARTITIONS, [OWNED])).rows) {
+    await run(`ALTER TABLE ${name} OWNER TO ${owner}; REVOKE ALL ON ${name} FROM ${owner}`);
   }
-  await run(`GRANT USAGE, CREATE ON SCHEMA gatehouse TO ${role}`);
-  await run(`GRANT USAGE ON SCHEMA gatehouse_jobs TO ${role}`);
-  await run(`GRANT USAGE ON SEQUENCE gatehouse.review_fence TO ${role}`);
-  for (const { table, rights } of OF_TABLES) {
-    await run(`GRANT ${rights.join(', ')} ON ${table} TO ${role}`);
+  const pools: pg.Pool[] = [];
+  async function makeUser(role: Role): Promise<User> {
+    const name = `${role}_${suffix}`;
+    await run(`CREATE ROLE ${name} LOGIN PASSWORD 'pw' IN ROLE ${owner}`);
+    await run(`GRANT USAGE, CREATE ON SCHEMA gatehouse TO ${name}; GRANT USAGE ON SCHEMA gatehouse_jobs TO ${name}`);
+    for (const [right, table] of rightsOf(role)) {
+      await run(`GRANT ${right} ON ${table} TO ${name}`);
+    }
+    const url = new URL(database.url);
+    url.username = name;
+    url.password = 'pw';
+    const pool = openPool(url.href);
+    pools.push(pool);
+    return { name, url: url.href, pool };
   }
-  const pool = openPool(url.href);
+  const door = await makeUser('door');
+  const worker = await makeUser('worker');
+  await run(`GRANT USAGE ON SEQUENCE gatehouse.review_fence TO ${worker.name}`);
   t.teardown(async () => {
-    await pool.end();
-    await admin.end();
+    await Promise.all([...pools, admin].map((pool) => pool.end()));
     await database.drop();
   });
-  return { role, run, pool, admin, url: url.href };
+  return { owner, door, worker, run, admin, url: database.url };
 }
 
-async function lackingOf(pool: pg.Pool): Promise<readonly string[]> {
+async function lackingOf({ pool }: User, role: Role): Promise<readonly string[]> {
   const client = await pool.connect();
   try {
-    return await lackingRights(client, [DAYS, RECORD]);
+    return await lackingRights(client, [role], role === 'door' ? [DAYS] : [DAYS, RECORD]);
   } finally {
     client.release();
   }
 }
 
-const askAbout = async (databaseUrl: string) =>
-  (await askDoctor([], { FORGE: 'gitea', WEBHOOK_SECRET: SECRET, DATABASE_URL: databaseUrl })).of('database rights');
+async function askAbout({ url }: User, role: Role) {
+  const own = role === 'door' ? { WEBHOOK_SECRET: SECRET } : { FORGE_TOKEN: 'any', FORGE_URL: 'http://127.0.0.1:1' };
+  return (await askDoctor([], { FORGE: 'gitea', ...own, DATABASE_URL: url })).of('database rights').join();
+}
 
 const POLICY = `version: 1
 override: { by: [bob] }
@@ -70,14 +86,20 @@ rules:
     require: { title: '^feat: ' }
 `;
 
-test('with just the rights that doctor finds enough, all of the service works', async (t) => {
-  const { url, pool, admin } = await withRole(t);
-  t.deepEqual(await askAbout(url), ['✔ may do all that the service does']);
+test('with just the rights that doctor tries, door and worker do all their work', async (t) => {
+  const { door, worker, admin, url } = await withUsers(t);
+  t.is(await askAbout(door, 'door'), '✔ may do all that the service does');
+  t.is(await askAbout(worker, 'worker'), '✔ may do all that the service does');
 
   const lines: string[] = [];
   const log = makeLog('debug', { write: (line: string) => lines.push(line) });
-  const environment = { DATABASE_URL: url };
-  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, environment, undefined, { log });
+  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY }, { DATABASE_URL: url }, DOOR, { log });
+  await using doorOfUser = await story.openDoor({ DATABASE_URL: door.url }, DOOR);
+  const started = new Date();
+  await using _workerOfUser = await story.openDoor({ DATABASE_URL: worker.url }, WORKER);
+  await story.resynced(started);
+  story.sendTo(`${doorOfUser.url}/webhook`, SECRET);
+
   const number = await story.open({ 'a.ts': 'a\n' }, { title: 'things' });
   await story.expect(t, number, 'failure');
   const head = story.forge.pull(REPOSITORY, number).headSha;
@@ -86,109 +108,112 @@ test('with just the rights that doctor finds enough, all of the service works', 
   story.forge.merge(REPOSITORY, number, { how: 'merge', by: 'bob', force: true });
   await story.tell({ kind: 'pull-request', number, action: 'closed' });
   await story.settled();
-  const other = await story.open({ 'b.ts': 'b\n' }, { title: 'feat: things' });
-  await story.expect(t, other, 'success');
-  story.forge.rename(REPOSITORY, 'acme/gadgets');
-  await workerComesBy(story, environment, ['acme/gadgets']);
 
+  await supervise(worker);
+  for (const partitioning of [DAYS, RECORD]) {
+    await inTransaction(worker.pool, 10_000, (client) => makePartitions(client, { ...partitioning, ahead: 9 }));
+  }
+  const { signal } = new AbortController();
+  const deps = { pool: worker.pool, log, stopping: signal, requestPeriodic: async () => {} };
+  await retentionPiece({ ...deps, retentionDays: 0, auditDays: 0 });
+  t.deepEqual((await admin.query(PARTITIONS, [[]])).rows, [], 'retention may drop every partition');
+
+  await inTransaction(door.pool, 10_000, (client) => makePartitions(client, DAYS));
+  await admin.query("UPDATE gatehouse.queue_counts SET counted_at = '-infinity'");
+  await readQueueStats(door.pool, QUEUES);
+  await countBaselines(door.pool);
+  const refused = lines.filter((line) => /permission denied|must be owner|42501/.test(line));
+  t.deepEqual(refused, []);
+});
+
+/** What the job engine does now and then. */
+async function supervise({ pool }: User): Promise<void> {
   const boss = new PgBoss({
     db: { executeSql: async (text: string, values?: unknown[]) => pool.query(text, values) },
     ...{ schema: 'gatehouse_jobs', migrate: false, schedule: false, supervise: false },
   });
   await boss.start();
-  await admin.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, maintain_on = NULL, monitor_claim_on = NULL');
+  await pool.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, maintain_on = NULL, monitor_claim_on = NULL');
+  await pool.query('UPDATE gatehouse_jobs.version SET reindex_on = NULL');
   await boss.supervise();
   await boss.stop({ graceful: false, close: false });
+}
 
-  await admin.query(`UPDATE gatehouse_jobs.version SET reindex_on = NULL`);
-  for (const partitioning of [DAYS, RECORD]) {
-    const client = await pool.connect();
-    await client.query('BEGIN');
-    await makePartitions(client, { ...partitioning, ahead: 9 });
-    await client.query('COMMIT');
-    client.release();
-  }
-  const signal = new AbortController().signal;
-  const deps = { pool, log, stopping: signal, requestPeriodic: async () => {} };
-  await retentionPiece({ ...deps, retentionDays: 0, auditDays: 0 });
-  const { rows } = await admin.query<{ name: string }>(PARTITIONS, [[]]);
-  t.deepEqual(rows, [], 'retention may drop every partition');
-  t.deepEqual(
-    lines.filter((line) => /permission denied|must be owner|42501/.test(line)),
-    [],
-  );
-});
-
-test('doctor names the table and the right that a role lacks', async (t) => {
-  const { role, run, pool, url } = await withRole(t);
-  for (const { table, rights } of OF_TABLES) {
-    for (const right of rights) {
-      await run(`REVOKE ${right} ON ${table} FROM ${role}`);
-      const lacking = await lackingOf(pool);
-      await run(`GRANT ${right} ON ${table} TO ${role}`);
-      t.is(lacking[0], `${right} on ${table}`);
-      t.true(right === 'SELECT' || lacking.length === 1, lacking.join());
+test('doctor names the table and each right that a user lacks', async (t) => {
+  const users = await withUsers(t);
+  const { worker, run } = users;
+  for (const role of ['door', 'worker'] as const) {
+    const user = users[role];
+    for (const [right, table] of rightsOf(role)) {
+      await run(`REVOKE ${right} ON ${table} FROM ${user.name}`);
+      const [first, ...others] = await lackingOf(user, role);
+      await run(`GRANT ${right} ON ${table} TO ${user.name}`);
+      t.is(first, `${right} on ${table}`);
+      // Whoever may not read a table can neither lock its rows nor make another like it.
+      t.true(right === 'SELECT' || others.length === 0, others.join());
     }
+    t.deepEqual(await lackingOf(user, role), []);
   }
-  await run(`REVOKE INSERT, DELETE ON gatehouse.reviews FROM ${role}; REVOKE INSERT ON gatehouse.merges FROM ${role}`);
+  await run(`REVOKE INSERT, DELETE ON gatehouse.reviews FROM ${worker.name}`);
+  await run(`REVOKE INSERT ON gatehouse.merges FROM ${worker.name}`);
+  const said = await askAbout(worker, 'worker');
   t.regex(
-    (await askAbout(url)).join(),
+    said,
     /^✘ the user lacks INSERT on gatehouse\.merges, INSERT on gatehouse\.reviews, DELETE on gatehouse\.reviews → grant/,
   );
 });
 
-test('doctor names a schema, a sequence and a table that a role may not use or own', async (t) => {
-  const { role, run, pool } = await withRole(t);
-  t.deepEqual(await lackingOf(pool), []);
-  const [partition = ''] = (await pool.query<{ name: string }>(PARTITIONS, [[]])).rows.map(({ name }) => name);
-  const cases: readonly (readonly [take: string, give: string, lacking: string])[] = [
+test('doctor names a schema, a sequence and a table that a user may not use or own', async (t) => {
+  const { owner, worker, run, admin } = await withUsers(t);
+  const [partition] = (await admin.query<{ name: string }>(PARTITIONS, [[]])).rows;
+  const cases: readonly (readonly [what: string, take: string, give: string])[] = [
+    ...['USAGE on schema gatehouse', 'USAGE on schema gatehouse_jobs', 'CREATE on schema gatehouse'].map(
+      (what) => [what, `REVOKE ${what} FROM ${worker.name}`, `GRANT ${what} TO ${worker.name}`] as const,
+    ),
     [
-      `REVOKE USAGE ON SCHEMA gatehouse FROM ${role}`,
-      `GRANT USAGE ON SCHEMA gatehouse TO ${role}`,
-      'USAGE on schema gatehouse',
-    ],
-    [
-      `REVOKE USAGE ON SCHEMA gatehouse_jobs FROM ${role}`,
-      `GRANT USAGE ON SCHEMA gatehouse_jobs TO ${role}`,
-      'USAGE on schema gatehouse_jobs',
-    ],
-    [
-      `REVOKE CREATE ON SCHEMA gatehouse FROM ${role}`,
-      `GRANT CREATE ON SCHEMA gatehouse TO ${role}`,
-      'CREATE on schema gatehouse',
-    ],
-    [
-      `REVOKE USAGE ON SEQUENCE gatehouse.review_fence FROM ${role}`,
-      `GRANT UPDATE ON SEQUENCE gatehouse.review_fence TO ${role}`,
       'USAGE on gatehouse.review_fence',
+      `REVOKE USAGE ON SEQUENCE gatehouse.review_fence FROM ${worker.name}`,
+      `GRANT UPDATE ON SEQUENCE gatehouse.review_fence TO ${worker.name}`,
     ],
-    [
-      `ALTER TABLE ${partition} OWNER TO CURRENT_USER`,
-      `ALTER TABLE ${partition} OWNER TO ${role}`,
-      `ownership of ${partition}`,
-    ],
-    ...OWNED.map(
+    ...[...OWNED.map((name) => `gatehouse.${name}`), partition?.name].map(
       (name) =>
         [
-          `ALTER TABLE gatehouse.${name} OWNER TO CURRENT_USER; GRANT ALL ON gatehouse.${name} TO ${role}`,
-          `ALTER TABLE gatehouse.${name} OWNER TO ${role}`,
-          `ownership of gatehouse.${name}`,
+          `ownership of ${name}`,
+          `ALTER TABLE ${name} OWNER TO CURRENT_USER`,
+          `ALTER TABLE ${name} OWNER TO ${owner}`,
         ] as const,
     ),
   ];
-  for (const [take, give, lacking] of cases) {
+  for (const [what, take, give] of cases) {
     await run(take);
-    t.is((await lackingOf(pool))[0], lacking);
+    t.deepEqual(await lackingOf(worker, 'worker'), [what]);
     await run(give);
-    t.deepEqual(await lackingOf(pool), []);
+    t.deepEqual(await lackingOf(worker, 'worker'), []);
   }
 });
 
-test('doctor asks nothing more of a member of the role that migrated', async (t) => {
-  const { role, run, pool, admin } = await withRole(t);
-  await run(`REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP OWNED BY ${role}`);
-  t.deepEqual(await lackingOf(pool), ['USAGE on schema gatehouse', 'USAGE on schema gatehouse_jobs']);
-  const { rows } = await admin.query<{ owner: string }>('SELECT quote_ident(CURRENT_USER) AS owner');
-  await run(`GRANT ${rows[0]?.owner} TO ${role}`);
-  t.deepEqual(await lackingOf(pool), []);
+test('doctor finds nothing that a member of the role that migrated lacks', async (t) => {
+  const { owner, worker, run, admin } = await withUsers(t);
+  await run(`REASSIGN OWNED BY ${owner} TO CURRENT_USER; DROP OWNED BY ${worker.name}; DROP OWNED BY ${owner}`);
+  const schemas = ['USAGE on schema gatehouse', 'USAGE on schema gatehouse_jobs'];
+  t.deepEqual(await lackingOf(worker, 'worker'), schemas);
+  const { rows } = await admin.query<{ name: string }>('SELECT quote_ident(CURRENT_USER) AS name');
+  await run(`GRANT ALL ON ALL TABLES IN SCHEMA gatehouse TO CURRENT_USER`);
+  await run(`GRANT ${rows[0]?.name} TO ${worker.name}`);
+  t.deepEqual(await lackingOf(worker, 'worker'), []);
+});
+
+test('doctor tries nothing that stays, and skips what another holds a lock on', async (t) => {
+  const { worker, admin } = await withUsers(t);
+  const tables = async () => (await admin.query("SELECT relname FROM pg_class WHERE relname LIKE '%doctor%'")).rows;
+  const number = async () => (await admin.query('SELECT last_value FROM gatehouse.review_fence')).rows;
+  const before = await number();
+  const holder = await admin.connect();
+  await holder.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
+  t.regex(await askAbout(worker, 'worker'), /^\? skipped: they cannot be tried: .*lock timeout$/);
+  await holder.query('ROLLBACK');
+  holder.release();
+  t.regex(await askAbout(worker, 'worker'), /^✔/);
+  t.deepEqual(await tables(), []);
+  t.deepEqual(await number(), before);
 });

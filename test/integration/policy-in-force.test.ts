@@ -100,7 +100,7 @@ for (const name of FORGES) {
           throw new Error(`${asked} is not there`);
         }
         const context: Context = {
-          ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, lacks: '' },
+          ...{ configuration: [], roles: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, lacks: '' },
           ...{ site: undefined, asked, webhookUrl: undefined, extras: [], hooks: [] },
           ...{ workers, found: { forge: judging.forge, settings, repository: inspected }, operators },
         };

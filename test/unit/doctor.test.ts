@@ -17,7 +17,7 @@ function contextOf(
   const repository = { name: 'acme/widgets', defaultBranch: 'main', archived: false, mayWrite: true };
   const site = { forge: { name, inspection }, settings, repository } as unknown as Site;
   return {
-    ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
+    ...{ configuration: [], roles: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
     ...{ workers: {} as ReviewWorkers, asked: 'acme/widgets', lacks: '', extras: [], hooks: [] },
     found: site as NonNullable<Context['found']>,
   };

@@ -55,22 +55,22 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
   const has = (name: string) => Boolean(env[name] || env[`${name}_FILE`]);
   const isDoor = has('WEBHOOK_SECRET');
   const isWorker = ['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'].some(has);
-  const roles = { door: isDoor || !isWorker, worker: isWorker || !isDoor };
-  const all = parseConfig(env, roles);
+  const is = { door: isDoor || !isWorker, worker: isWorker || !isDoor };
+  const roles = (['door', 'worker'] as const).filter((role) => is[role]);
+  const all = parseConfig(env, is);
   const database = parseDatabaseConfig({ ...env, LOG_LEVEL: undefined, LOG_LEVEL_FILE: undefined });
   const redis = parseRedisUrl(env);
   const forge = parseForgeConfig(env);
-  const parts = [...(roles.door ? ['the door'] : []), ...(roles.worker ? ['the worker'] : [])].join(' and ');
-  const isReachable = roles.worker && forge.ok;
+  const valid = `valid for ${roles.map((role) => `the ${role}`).join(' and ')}`;
+  const isReachable = is.worker && forge.ok;
   return {
-    configuration: all.ok
-      ? [ok(`valid for ${parts}`)]
-      : all.faults.map((fault) => wrong(fault, 'correct the variable')),
+    configuration: all.ok ? [ok(valid)] : all.faults.map((fault) => wrong(fault, 'correct the variable')),
+    roles,
     databaseUrl: database.ok ? database.config.databaseUrl : undefined,
     pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
     redisUrl: redis.ok ? redis.config : undefined,
     site: isReachable ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
-    lacks: roles.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
+    lacks: is.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
     ...{ extras: [], hooks: [] },
   };
 }

@@ -51,7 +51,7 @@ async function checkDatabase(context: Context): Promise<Result> {
   }
 }
 
-async function checkRights({ pool, readOnly }: Context): Promise<Result> {
+async function checkRights({ pool, readOnly, roles }: Context): Promise<Result> {
   const database = needed(pool, 'no DATABASE_URL');
   if (needed(readOnly, 'no database')) {
     const action = 'connect to the primary: DATABASE_URL leads to a standby, or default_transaction_read_only is on';
@@ -59,7 +59,9 @@ async function checkRights({ pool, readOnly }: Context): Promise<Result> {
   }
   let lacking: readonly string[];
   try {
-    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
+    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) =>
+      lackingRights(client, roles, roles.includes('worker') ? [DAYS, RECORD] : [DAYS]),
+    );
   } catch (error) {
     // Such as a lock, or a table of another version.
     throw new Skip(`they cannot be tried: ${reasonOf(error)}`);
