@@ -8,10 +8,11 @@ type Grants = Readonly<Record<string, readonly Right[]>>;
 /** What door and worker do with their tables, in the words of GRANT. A table without a schema is one of `gatehouse`. */
 const GRANTS: Readonly<Record<Role, Grants>> = {
   door: {
-    'migrations schema_compatibility baselines repositories gatehouse_jobs.version': ['SELECT'],
-    'gatehouse_jobs.queue gatehouse_jobs.job': ['SELECT'],
+    'migrations schema_compatibility baselines': ['SELECT'],
+    'gatehouse_jobs.version gatehouse_jobs.queue gatehouse_jobs.job': ['SELECT'],
+    'gatehouse_jobs.job_common': ['INSERT'],
     queue_counts: ['SELECT', 'UPDATE'],
-    'deliveries frames delivery_keys hooks gatehouse_jobs.job_common': ['SELECT', 'INSERT'],
+    'deliveries frames delivery_keys hooks': ['SELECT', 'INSERT'],
     'installations override_comments': ['SELECT', 'INSERT', 'UPDATE'],
   },
   worker: {
