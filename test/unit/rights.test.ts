@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { rightsOf } from '../../src/db/rights.ts';
+import { tablesFor } from '../../src/db/rights.ts';
 
 /** Of an upsert, too: there is no other INSERT before its DO UPDATE. */
 const PATTERNS = {
@@ -12,11 +12,10 @@ const PATTERNS = {
 test('doctor tries each right that a statement of the service needs, and no other', (t) => {
   const sources = globSync('src/**/*.ts', { exclude: ['src/db/rights.ts'] });
   const code = sources.map((file) => readFileSync(file, 'utf8')).join(';\n');
-  const rights = [...rightsOf('door'), ...rightsOf('worker')].filter(([, table]) => table.startsWith('gatehouse.'));
-  const triedOf = (wanted: string) =>
-    [
-      ...new Set(rights.flatMap(([right, table]) => (right === wanted ? [table.replace(/^gatehouse\./, '')] : []))),
-    ].sort();
+  const triedOf = (right: Parameters<typeof tablesFor>[0]) =>
+    tablesFor(right)
+      .flatMap((table) => (table.startsWith('gatehouse.') ? [table.replace('gatehouse.', '')] : []))
+      .sort();
   for (const right of ['INSERT', 'UPDATE', 'DELETE'] as const) {
     const needed = new Set([...code.matchAll(PATTERNS[right])].map(([, table]) => table));
     t.deepEqual(triedOf(right), [...needed].sort(), right);

@@ -32,7 +32,6 @@ export interface Site {
 /** What there is to check, and what the checks have found so far that others need. */
 export interface Context {
   readonly configuration: readonly Result[];
-  readonly roles: readonly ('door' | 'worker')[];
   readonly databaseUrl: string | undefined;
   readonly pool: pg.Pool | undefined;
   readonly redisUrl: string | undefined;

@@ -65,7 +65,6 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
   const isReachable = is.worker && forge.ok;
   return {
     configuration: all.ok ? [ok(valid)] : all.faults.map((fault) => wrong(fault, 'correct the variable')),
-    roles,
     databaseUrl: database.ok ? database.config.databaseUrl : undefined,
     pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
     redisUrl: redis.ok ? redis.config : undefined,

@@ -19,6 +19,8 @@ const LIMIT_MS = 4_000;
 const RIGHTS_LIMIT_MS = 14_000;
 /** The oldest version that docs/operations.md names. */
 const MIN_POSTGRESQL = 14;
+/** Rights that are named. */
+const MAX_SHOWN = 3;
 
 export const STORE_CHECKS: readonly Check[] = [
   { title: 'database', run: checkDatabase },
@@ -51,7 +53,7 @@ async function checkDatabase(context: Context): Promise<Result> {
   }
 }
 
-async function checkRights({ pool, readOnly, roles }: Context): Promise<Result> {
+async function checkRights({ pool, readOnly }: Context): Promise<Result> {
   const database = needed(pool, 'no DATABASE_URL');
   if (needed(readOnly, 'no database')) {
     const action = 'connect to the primary: DATABASE_URL leads to a standby, or default_transaction_read_only is on';
@@ -59,16 +61,18 @@ async function checkRights({ pool, readOnly, roles }: Context): Promise<Result> 
   }
   let lacking: readonly string[];
   try {
-    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) =>
-      lackingRights(client, roles, roles.includes('worker') ? [DAYS, RECORD] : [DAYS]),
-    );
+    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
   } catch (error) {
     // Such as a lock, or a table of another version.
     throw new Skip(`they cannot be tried: ${reasonOf(error)}`);
   }
+  const more = lacking.length > MAX_SHOWN ? ` and ${lacking.length - MAX_SHOWN} more` : '';
   return lacking.length === 0
     ? ok('may do all that the service does')
-    : wrong(`the user lacks ${lacking.join(', ')}`, 'grant it, or use the user that ran gatehouse migrate');
+    : wrong(
+        `the user lacks ${lacking.slice(0, MAX_SHOWN).join(', ')}${more}`,
+        'grant it, or use the user that ran gatehouse migrate',
+      );
 }
 
 async function checkSchema({ pool, readOnly }: Context): Promise<Result> {
