@@ -30,7 +30,7 @@ const TRIES = {
 
 type Try = readonly [right: string, statement: string];
 
-/** Of all tables, with their schemas. */
+/** With their schemas. */
 export function tablesFor(right: keyof typeof RIGHTS): readonly string[] {
   return RIGHTS[right].split(/\s+/).map((table) => (table.includes('.') ? table : `gatehouse.${table}`));
 }
