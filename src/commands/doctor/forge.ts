@@ -38,7 +38,8 @@ async function checkForge(context: Context): Promise<Result> {
   }
   context.accepted = { forge, settings };
   // Only the part of the URL that cannot have a password in it.
-  return ok(`${FORGES[forge.name].title} at ${new URL(settings.forgeUrl).origin} answers ${await forge.self()}`);
+  const site = `${FORGES[forge.name].title} at ${new URL(settings.forgeUrl).origin}`;
+  return ok(`${site} takes the credentials, which are those of ${await forge.self()}`);
 }
 
 /** What every review needs, and what the repository needs beside it. */
@@ -100,7 +101,8 @@ function judgeRequired(required: readonly RequiredStatus[], branch: string, { fo
     const isAnyones = own !== undefined && exact.every(({ appId }) => appId === undefined);
     return ok(`${name} is required on ${branch}${isAnyones ? ', from any source: choose the App as its source' : ''}`);
   }
-  const others = required.length === 0 ? 'nothing' : required.map(({ context }) => context).join(', ');
-  const message = `${branch} requires ${others}, and not ${name}: what Gatehouse says blocks no merge`;
+  const others = required.map(({ context }) => context).join(', ');
+  const instead = others === '' ? '' : `, which requires ${others}`;
+  const message = `${name} is not required on ${branch}${instead}: what Gatehouse says blocks no merge`;
   return wrong(message, `require ${name} there: docs/guide-operator.md, Require the status`);
 }
