@@ -13,6 +13,11 @@ export function parseNumber(option: string, text: string, most = MAX_PULL_REQUES
   return value;
 }
 
+/** Where the forge sends its webhooks. Another path than that of a bare address may be that of a proxy. */
+export function webhookUrlOf({ pathname, origin, href }: URL): string {
+  return pathname === '/' ? `${origin}/webhook` : href;
+}
+
 /** For the help of options that {@link parseTime} reads. */
 export const TIME_HELP = '30m, 12h, 7d, or a time such as 2026-01-31T12:00Z';
 

@@ -45,6 +45,6 @@ export function startSetup(
 
 /** Runs the command that requires the status, as it was printed, with a token in the shell's variable. */
 export async function requireStatus(printed: string, token: string): Promise<void> {
-  const [command = ''] = /curl .*/.exec(printed) ?? [];
+  const [command = ''] = /printf .*/.exec(printed) ?? [];
   await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, TOKEN: token } });
 }

@@ -110,6 +110,17 @@ test('webhooks with our URL are replaced, and those of other services stay', asy
   t.deepEqual(writes, [`POST ${hooks}`, `DELETE ${hooks}/id`, `DELETE ${hooks}/id`], 'no event is lost in between');
 });
 
+test('a webhook that cannot be deleted costs no secret, and a given one is kept', async (t) => {
+  const { forge, run, settings } = await setUp(t);
+  forge.addHook(REPOSITORY, { url: HOOK, secret: 'of a Gatehouse of before' });
+  forge.fault({ method: 'DELETE', fault: { kind: 'status', status: 500 } });
+  const kept = { WEBHOOK_SECRET: 'of-webhooks-that-stay' };
+  const { result } = await run(['--repository', REPOSITORY], kept);
+  t.regex(String(result), /answered 500/);
+  t.is((await settings())['WEBHOOK_SECRET'], 'of-webhooks-that-stay');
+  t.is(forge.hooks(REPOSITORY).at(-1)?.secret, 'of-webhooks-that-stay');
+});
+
 test('every owner is looked at before the first is changed', async (t) => {
   const { forge, run, settings } = await setUp(t);
   const { result } = await run(['--repository', REPOSITORY, '--repository', 'acme/gone']);

@@ -31,7 +31,7 @@ test('the command that requires the status is quoted, and has no token', (t) => 
   t.regex(what ?? '', /^→ By hand: require the status it's\/main on the default branch/);
   t.is(
     command,
-    `  curl --fail-with-body -H "Authorization: token $TOKEN" -H 'Content-Type: application/json' ` +
+    `  printf 'Authorization: token %s' "$TOKEN" | curl --fail-with-body -H @- -H 'Content-Type: application/json' ` +
       `-d '{"branch":"main","context":"it'\\''s/main"}' https://git.example.com/api/v1/repos/acme/name/rules`,
   );
 });

@@ -15,4 +15,6 @@ export interface SetupContext {
 export interface ForgeResult {
   readonly settings: Settings;
   requirementOf(branch: string, context: string): { readonly path: string; readonly body: object };
+  /** What is done at the forge only when the settings are safe in their files. */
+  afterWriting?(): Promise<void>;
 }

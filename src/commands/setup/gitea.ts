@@ -29,7 +29,7 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
 
   const client = clientOf(setupToken ?? token);
   const variable = setupToken === undefined ? 'FORGE_TOKEN' : 'SETUP_TOKEN';
-  const secret = randomBytes(SECRET_BYTES).toString('hex');
+  const secret = options.settings['WEBHOOK_SECRET'] ?? randomBytes(SECRET_BYTES).toString('hex');
   // All are looked at before the first is changed.
   const find = async (owner: string) =>
     [owner, await explained(variable, owner, hooksOf(client, owner).find(url))] as const;
@@ -39,13 +39,15 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
   }
   // The secret of an old one cannot be read, and Gitea 1.26 ignores one in an edit. It goes last: no event is lost in
   // between, and one that comes twice is reviewed twice.
-  for (const [owner, old] of found) {
-    for (const id of old) {
-      await explained(variable, owner, hooksOf(client, owner).remove(id));
+  async function afterWriting(): Promise<void> {
+    for (const [owner, old] of found) {
+      for (const id of old) {
+        await explained(variable, owner, hooksOf(client, owner).remove(id));
+      }
+      say(`✔ The webhook of ${owner} was ${old.length === 0 ? 'created' : 'replaced'}.`);
     }
-    say(`✔ The webhook of ${owner} was ${old.length === 0 ? 'created' : 'replaced'}.`);
   }
-  return { settings: { WEBHOOK_SECRET: secret }, requirementOf: branchProtection };
+  return { settings: { WEBHOOK_SECRET: secret }, requirementOf: branchProtection, afterWriting };
 }
 
 /** A new one. By itself it would forbid every push. */

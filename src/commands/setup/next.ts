@@ -21,7 +21,9 @@ export function nextSteps(
   const repositories = options.repositories.length === 0 ? [`${organisation}/name`] : options.repositories;
   const context = statusContext(template, BRANCH);
   const { path, body } = requirementOf(BRANCH, context);
-  const post = `curl --fail-with-body -H "Authorization: token $TOKEN" -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
+  // No token in an argument: everybody on the machine sees those.
+  const token = `printf 'Authorization: token %s' "$TOKEN"`;
+  const post = `${token} | curl --fail-with-body -H @- -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
   return [
     `→ By hand: require the status ${context} on the default branch, here ${BRANCH}. With an administrator's token in TOKEN:`,
     ...repositories.map((repository) => `  ${post} ${quoted(`${apiUrl}/repos/${repository}${path}`)}`),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readText, readVariables } from '../../config/environment.ts';
 import { FORGE_NAMES, FORGES, isForgeName } from '../../forges/port/forges.ts';
 import { configured, UsageError } from '../failures.ts';
+import { webhookUrlOf } from '../options.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Secrets are no options: those are seen by everybody on the machine. */
@@ -30,7 +31,7 @@ const ORGANISATION = /^(?!\.)[\w.-]+$/;
 const REPOSITORY = /^(?!\.)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
 
 const text = z.string().optional();
-const ACCESS = { FORGE: text, FORGE_URL: text, FORGE_TOKEN: text, SETUP_TOKEN: text };
+const ACCESS = { FORGE: text, FORGE_URL: text, FORGE_TOKEN: text, SETUP_TOKEN: text, WEBHOOK_SECRET: text };
 const VARIABLES = { ...ACCESS, DATABASE_URL: text, REDIS_URL: text, STATUS_CONTEXT: text };
 
 export type SetupOptions = ReturnType<typeof readOptions>;
@@ -57,8 +58,7 @@ export function readOptions(values: SetupValues, { env, folder }: Pick<Terminal,
   const settings = { FORGE: forge, FORGE_URL: forgeUrl === defaultUrl ? undefined : forgeUrl, ...given };
   return {
     ...{ forge, forgeUrl, repositories, organisation, kubernetes, namespace, settings },
-    // Another path may be that of a proxy.
-    webhookUrl: url.pathname === '/' ? `${url.origin}/webhook` : url.href,
+    webhookUrl: webhookUrlOf(url),
     setupToken: SETUP_TOKEN,
     folder: resolve(folder, values.folder),
   };

@@ -20,6 +20,7 @@ It overwrites no file: where one exists already, it stops before it changes anyt
 const NOTES = `Variables, each also as NAME_FILE, a path to read it from:
   FORGE_TOKEN   Gitea, Forgejo: the token that Gatehouse runs with
   SETUP_TOKEN   Gitea, Forgejo: one that makes the webhook, where FORGE_TOKEN may not. Used once and not stored
+  WEBHOOK_SECRET   Gitea, Forgejo: that of webhooks that stay; otherwise one is generated
   DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written unchanged. Without the first two, the settings are for a trial
 
 Secrets are written to files that only you may read, and never printed.`;
@@ -66,6 +67,7 @@ async function runSetup(options: SetupOptions, { stdout }: Terminal, startTimer?
     const files = filesOf(options, { ...options.settings, ...result.settings });
     await writeFiles(files);
     say(`✔ Written, for you alone to read: ${Object.keys(files).join(', ')}`);
+    await result.afterWriting?.();
     say(nextSteps(options, result, connection.apiUrl, config.statusContext));
     return 0;
   } finally {
