@@ -207,7 +207,8 @@ export async function readChange(
   { pullRequest, preloaded }: Subject,
   { policy }: Pick<PolicyInForce, 'policy'>,
 ): Promise<Change> {
-  const needsLines = policy.kind === 'policy' && neededFacts(policy.policy).changedFiles?.includes('lines') === true;
+  const needsLines =
+    policy.kind === 'policy' && neededFacts(rulesInForce(policy.policy)).changedFiles?.includes('lines') === true;
   const changedFiles =
     (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));

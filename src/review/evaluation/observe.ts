@@ -24,15 +24,27 @@ export async function readToObserve(
   sources: Sources,
   maxReadingMs = MAX_READING_MS,
 ): Promise<Facts> {
-  const missing = needsBeside(neededFacts(rulesInForce(policy)), neededFacts(policy));
-  if (!needsReading(missing)) {
-    return inForce;
-  }
+  const observed = { ...policy, rules: policy.rules.filter(({ level }) => level === 'observe') };
+  const missing = needsBeside(neededFacts(rulesInForce(policy)), neededFacts(observed));
+  const { pullRequest, changedFiles } = inForce;
+  const lacksLines =
+    missing.changedFiles?.includes('lines') === true && changedFiles.files.some(({ diff }) => diff.kind === 'unread');
+  const [facts, files] = await Promise.all([
+    needsReading(missing) ? unlessUnread(gatherFacts(sources, missing, inForce), inForce, maxReadingMs) : inForce,
+    lacksLines
+      ? unlessUnread(sources.forge.changedFiles(pullRequest, pullRequest.head.sha), changedFiles, maxReadingMs)
+      : changedFiles,
+  ]);
+  return { ...facts, changedFiles: files };
+}
+
+/** What was known before, where the forge does not tell more in time. */
+async function unlessUnread<T>(reading: Promise<T>, before: T, limitMs: number): Promise<T> {
   try {
-    return await withTimeout(maxReadingMs, gatherFacts(sources, missing, inForce), () => inForce);
+    return await withTimeout(limitMs, reading, () => before);
   } catch (error) {
     if (error instanceof ForgeError) {
-      return inForce;
+      return before;
     }
     throw error;
   }

@@ -133,6 +133,8 @@ test('step 2: files that came with it are read again only for their lines', asyn
   t.deepEqual(await paths(TITLED, {}), [['read.ts'], [`files of ${HEAD}`]]);
   const ofLines = "id: lines, forbid: { added_lines: 'TODO' }";
   t.deepEqual(await paths(ofLines, preloaded), [['read.ts'], [`files of ${HEAD}`]]);
+  const observed = ofLines.replace('forbid', 'level: observe, forbid');
+  t.deepEqual(await paths(observed, preloaded), [['known.ts'], []], 'the forge cannot fail a review over them');
 });
 
 test('step 2: a change of the policy or of its cases is seen', async (t) => {

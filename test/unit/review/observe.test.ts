@@ -20,18 +20,20 @@ const KNOWN = { ...unreadFacts(pullRequestOf()), changedFiles: { files: [], comp
 const COMMITS = factsOf({ commits: [{ message: 'feat: a\n\nSigned-off-by: Alice <alice@example.test>' }] }).commits
   .commits;
 
-/** What happens to the observed rules where the forge answers for the commits as given. */
-async function observed(commits: Forge['commits'], maxReadingMs?: number) {
-  const forge = { commits } as Forge;
-  const sources = {
-    forge,
+function sourcesOf(forge: Partial<Forge>) {
+  return {
+    forge: forge as Forge,
     statusContext: 'gatehouse',
     baseSha: '',
     preloaded: {},
     authorTrailers: [],
     ownerTeams: async () => [],
   };
-  const { rules } = evaluate(POLICY, KNOWN, await readToObserve(POLICY, KNOWN, sources, maxReadingMs));
+}
+
+/** What happens to the observed rules where the forge answers for the commits as given. */
+async function observed(commits: Forge['commits'], maxReadingMs?: number) {
+  const { rules } = evaluate(POLICY, KNOWN, await readToObserve(POLICY, KNOWN, sourcesOf({ commits }), maxReadingMs));
   return rules.flatMap(({ rule, outcome }) => (rule.level === 'observe' ? [`${rule.id} ${outcome}`] : []));
 }
 
@@ -51,6 +53,19 @@ test('what the forge does not tell leaves an observed rule undecided', async (t)
 test('a forge that does not answer in time leaves an observed rule undecided', async (t) => {
   const never = () => new Promise<never>(() => {});
   t.deepEqual(await observed(never, 1), ['noted failed', 'signed undecided']);
+});
+
+test('lines that came with no pull request are read for an observed rule', async (t) => {
+  const policy = policyOf('version: 1\nrules: [{ id: todo, level: observe, forbid: { added_lines: TODO } }]');
+  const { changedFiles } = factsOf({ files: [{ path: 'a.ts', added: ['TODO'] }] });
+  const files = changedFiles.files.map((file) => ({ ...file, diff: { kind: 'unread' } as const }));
+  const known = { ...KNOWN, changedFiles: { ...changedFiles, files } };
+  const outcome = async (forge: Pick<Forge, 'changedFiles'>) => {
+    const observed = await readToObserve(policy, known, sourcesOf(forge));
+    return evaluate(policy, known, observed).rules[0]?.outcome;
+  };
+  t.is(await outcome({ changedFiles: async () => changedFiles }), 'failed');
+  t.is(await outcome({ changedFiles: () => Promise.reject(new ForgeError('unavailable', 'no')) }), 'undecided');
 });
 
 test('a defect in reading for an observed rule is not hidden', async (t) => {
