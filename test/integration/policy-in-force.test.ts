@@ -100,8 +100,8 @@ for (const name of FORGES) {
           throw new Error(`${asked} is not there`);
         }
         const context: Context = {
-          ...{ configuration: [], roles: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, lacks: '' },
-          ...{ site: undefined, asked, webhookUrl: undefined, extras: [], hooks: [] },
+          ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, lacks: '' },
+          ...{ site: undefined, asked, webhookUrl: undefined, extras: [], eventsFor: [], hooks: [] },
           ...{ workers, found: { forge: judging.forge, settings, repository: inspected }, operators },
         };
         const results = await checkPolicy(context);

@@ -17,8 +17,8 @@ function contextOf(
   const repository = { name: 'acme/widgets', defaultBranch: 'main', archived: false, mayWrite: true };
   const site = { forge: { name, inspection }, settings, repository } as unknown as Site;
   return {
-    ...{ configuration: [], roles: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
-    ...{ workers: {} as ReviewWorkers, asked: 'acme/widgets', lacks: '', extras: [], hooks: [] },
+    ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
+    ...{ workers: {} as ReviewWorkers, asked: 'acme/widgets', lacks: '', extras: [], eventsFor: [], hooks: [] },
     found: site as NonNullable<Context['found']>,
   };
 }
@@ -78,12 +78,15 @@ test('the webhook of Gatehouse is the one with the URL that is given', async (t)
   t.deepEqual((await webhook(lists, HOOK.url)).hooks, [HOOK]);
   const withPassword = { ...HOOK, url: 'https://user:word@gatehouse.example.com/webhook?key=1' };
   t.is((await webhook(listed(withPassword), HOOK.url)).hooks.length, 1);
+  t.is((await webhook(listed({ ...HOOK, url: 'https://ci.example.com/gatehouse/webhook' }))).hooks.length, 1);
 });
 
 test('the events of several webhooks count together, but not of one that is off', async (t) => {
   const pull = { ...HOOK, events: ['pull'] };
   t.is((await webhook(listed(HOOK, pull))).events, 'ok');
-  t.is((await webhook(listed(HOOK, { ...pull, active: false }))).events, 'wrong');
+  const withLeftover = await webhook(listed(HOOK, { ...pull, active: false }));
+  t.is(withLeftover.events, 'wrong');
+  t.deepEqual(withLeftover.settings, ['ok'], 'a webhook that is off beside one that is on is no fault');
 });
 
 test('that there is no webhook is known only where all places are listed', async (t) => {

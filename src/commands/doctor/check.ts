@@ -49,8 +49,9 @@ export interface Context {
   operators?: Policy | undefined;
   /** What pull requests into the default branch are judged by. */
   policy?: Policy;
-  /** What the repository needs beside what every review does. */
+  /** What the repository needs beside what every review does, and what of it needs webhooks. */
   extras: readonly Purpose[];
+  eventsFor: readonly Purpose[];
   /** Gatehouse's own. */
   hooks: readonly Hook[];
 }

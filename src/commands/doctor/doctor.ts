@@ -7,6 +7,7 @@ import { makeLog } from '../../log.ts';
 import { visible } from '../../review/text.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../failures.ts';
+import { webhookUrlOf } from '../options.ts';
 import { hasColours, type Terminal } from '../terminal.ts';
 import { type Check, type Context, ok, type Result, runCheck, wrong } from './check.ts';
 import { FORGE_CHECKS, REQUIRED_STATUS, SCOPES } from './forge.ts';
@@ -70,7 +71,7 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
     redisUrl: redis.ok ? redis.config : undefined,
     site: isReachable ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
     lacks: is.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
-    ...{ extras: [], hooks: [] },
+    ...{ extras: [], eventsFor: [], hooks: [] },
   };
 }
 
@@ -108,10 +109,11 @@ function repositoryName(text: string | undefined): string | undefined {
 }
 
 function webhookUrl(text: string | undefined): string | undefined {
-  if (text !== undefined && !/^https?:$/.test(URL.parse(text)?.protocol ?? '')) {
+  const url = text === undefined ? undefined : URL.parse(text);
+  if (url === null || (url && !/^https?:$/.test(url.protocol))) {
     throw new UsageError('--url takes the URL of the door, such as https://gatehouse.example.com/webhook');
   }
-  return text;
+  return url && webhookUrlOf(url);
 }
 
 const MARKS = { ok: '✔', wrong: '✘', unknown: '?', skipped: '?' } as const;

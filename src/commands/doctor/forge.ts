@@ -80,7 +80,10 @@ async function checkRequiredStatus(context: Context): Promise<Result> {
   const { repository, ...site } = needed(context.found, context.lacks);
   const branch = repository.defaultBranch;
   const protection = await site.forge.inspection.protection(repository.name, branch);
-  context.extras = [...context.extras, ...(protection?.hasMergeQueue ? (['merge-queue'] as const) : [])];
+  if (protection?.hasMergeQueue) {
+    context.extras = [...context.extras, 'merge-queue'];
+    context.eventsFor = [...context.eventsFor, 'merge-queue'];
+  }
   return protection === undefined
     ? wrong(`there is no branch ${branch}`, 'push a commit to it')
     : judgeRequired(protection.required, branch, site);

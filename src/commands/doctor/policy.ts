@@ -2,6 +2,7 @@ import { type Purpose, purposesOf } from '../../facts/purposes.ts';
 import { organisationOf, teamsIn } from '../../facts/teams.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { FORGES } from '../../forges/port/forges.ts';
+import { rulesInForce } from '../../review/evaluation/observe.ts';
 import { presentBaselines } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { policyInForce } from '../../review/policy/in-force.ts';
@@ -39,6 +40,7 @@ export async function checkPolicy(context: Context): Promise<readonly Result[]> 
   }
   context.policy = policy.policy;
   context.extras = extrasOf(policy.policy);
+  context.eventsFor = extrasOf(rulesInForce(policy.policy));
   return own.kind === 'policy'
     ? [...results, ok(`${own.policy.origin.path} on ${defaultBranch} has ${counted(own.policy.rules.length, 'rule')}`)]
     : [...results, ok(`${defaultBranch} has no policy of its own: the baseline or POLICY_FILE applies`)];

@@ -12,10 +12,13 @@ async function checkWebhook(context: Context): Promise<Result | readonly Result[
   const lists = await forge.inspection.hooks.lists(repository.name);
   const all = lists.flatMap((list) => (list.kind === 'listed' ? list.hooks : []));
   context.hooks = all.filter(({ url }) =>
-    webhookUrl === undefined ? URL.parse(url)?.pathname === '/webhook' : shown(url) === shown(webhookUrl),
+    webhookUrl === undefined ? URL.parse(url)?.pathname.endsWith('/webhook') : shown(url) === shown(webhookUrl),
   );
   const target = webhookUrl === undefined ? 'https://<host of the door>/webhook' : shown(webhookUrl);
-  return context.hooks.length > 0 ? context.hooks.map(judgeSettings) : noHook(lists, all, target);
+  // One that is off beside one that is on is a leftover.
+  const active = context.hooks.filter((hook) => hook.active !== false);
+  const judged = active.length > 0 ? active : context.hooks;
+  return judged.length > 0 ? judged.map(judgeSettings) : noHook(lists, all, target);
 }
 
 function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Result {
@@ -48,11 +51,11 @@ function noHook(lists: readonly HookList[], others: readonly Hook[], target: str
 }
 
 /** The events of several count together, but not of one that is off. */
-async function checkEvents({ found, lacks, hooks, extras }: Context): Promise<Result> {
+async function checkEvents({ found, lacks, hooks, eventsFor }: Context): Promise<Result> {
   const { forge } = needed(found, lacks);
   needed(hooks[0], 'no webhook was found');
   const events = hooks.filter(({ active }) => active !== false).flatMap((hook) => hook.events);
-  const missing = forge.inspection.hooks.missingEvents(events, extras);
+  const missing = forge.inspection.hooks.missingEvents(events, eventsFor);
   return missing.length === 0
     ? ok('all that are needed')
     : wrong(`missing: ${missing.join(', ')}`, 'add them to the webhook');
