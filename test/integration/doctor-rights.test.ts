@@ -74,7 +74,7 @@ test('doctor names the table and each right that a user lacks', async (t) => {
     /^✘ the user lacks INSERT on gatehouse\.merges, INSERT on gatehouse\.reviews, DELETE on gatehouse\.reviews → grant/,
   );
   await run(`REVOKE USAGE ON SCHEMA gatehouse_jobs FROM ${name}`);
-  t.regex(await ask(), /^✘ the user lacks SELECT on gatehouse_jobs\.job, .* and \d+ more → grant/);
+  t.regex(await ask(), /^✘ the user lacks SELECT on gatehouse_jobs\.job, .*… → grant/);
 });
 
 test('doctor names a sequence and a table that a user may not use or own', async (t) => {

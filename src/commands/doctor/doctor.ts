@@ -42,7 +42,7 @@ Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skip
   mayHang: true,
   async run({ values, positionals: [asked] }, terminal) {
     const question = { asked: repositoryName(asked), webhookUrl: webhookUrl(values.url) };
-    const context: Context = { ...question, ...readConfiguration(terminal.env), workers: terminal.startWorkers() };
+    const context = { ...question, ...readConfiguration(terminal.env), workers: terminal.startWorkers() };
     const isWell = await printChecks(context, values.json, terminal);
     const closing = Promise.all([context.site?.forge.close(), context.workers.close(), context.pool?.end()]);
     // What hangs is left behind: the process ends anyway.
@@ -57,19 +57,17 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
   const isDoor = has('WEBHOOK_SECRET');
   const isWorker = ['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'].some(has);
   const is = { door: isDoor || !isWorker, worker: isWorker || !isDoor };
-  const roles = (['door', 'worker'] as const).filter((role) => is[role]);
   const all = parseConfig(env, is);
   const database = parseDatabaseConfig({ ...env, LOG_LEVEL: undefined, LOG_LEVEL_FILE: undefined });
   const redis = parseRedisUrl(env);
   const forge = parseForgeConfig(env);
-  const valid = `valid for ${roles.map((role) => `the ${role}`).join(' and ')}`;
-  const isReachable = is.worker && forge.ok;
+  const valid = `valid for ${isDoor === isWorker ? 'the door and the worker' : isDoor ? 'the door' : 'the worker'}`;
   return {
     configuration: all.ok ? [ok(valid)] : all.faults.map((fault) => wrong(fault, 'correct the variable')),
     databaseUrl: database.ok ? database.config.databaseUrl : undefined,
     pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
     redisUrl: redis.ok ? redis.config : undefined,
-    site: isReachable ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
+    site: is.worker && forge.ok ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
     lacks: is.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
     ...{ extras: [], eventsFor: [], hooks: [] },
   };
@@ -118,11 +116,10 @@ function webhookUrl(text: string | undefined): string | undefined {
 
 const MARKS = { ok: '✔', wrong: '✘', unknown: '?', skipped: '?' } as const;
 const COLOURS = { ok: 32, wrong: 31, unknown: 33, skipped: 33 } as const;
-const TITLE_WIDTH = 'database schema'.length;
 
 /** Names of branches, teams and files are anybody's, and so are the forge's words. */
 function line(title: string, { result, message, action }: Result, colours: boolean): string {
   const mark = colours ? `\u001b[${COLOURS[result]}m${MARKS[result]}\u001b[0m` : MARKS[result];
   const todo = action === undefined ? '' : ` → ${action}`;
-  return `${mark} ${title.padEnd(TITLE_WIDTH)}  ${visible(`${message}${todo}`)}\n`;
+  return `${mark} ${title.padEnd('database schema'.length)}  ${visible(`${message}${todo}`)}\n`;
 }

@@ -1,4 +1,5 @@
 import { readPolicyFile } from '../../composition/policy-file.ts';
+import type { Purpose } from '../../facts/purposes.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { RequiredStatus } from '../../forges/port/inspection.ts';
 import { sameContext, statusContext } from '../../forges/port/status-context.ts';
@@ -80,10 +81,9 @@ async function checkRequiredStatus(context: Context): Promise<Result> {
   const { repository, ...site } = needed(context.found, context.lacks);
   const branch = repository.defaultBranch;
   const protection = await site.forge.inspection.protection(repository.name, branch);
-  if (protection?.hasMergeQueue) {
-    context.extras = [...context.extras, 'merge-queue'];
-    context.eventsFor = [...context.eventsFor, 'merge-queue'];
-  }
+  const ofQueue: readonly Purpose[] = protection?.hasMergeQueue ? ['merge-queue'] : [];
+  context.extras = [...context.extras, ...ofQueue];
+  context.eventsFor = [...context.eventsFor, ...ofQueue];
   return protection === undefined
     ? wrong(`there is no branch ${branch}`, 'push a commit to it')
     : judgeRequired(protection.required, branch, site);

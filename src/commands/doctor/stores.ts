@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { RECORD } from '../../audit/partitions.ts';
+import { shorten } from '../../common/shorten.ts';
 import { detectPooling } from '../../db/pooler.ts';
 import { TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler-error.ts';
 import { makeRedisProbe } from '../../db/redis-probe.ts';
@@ -19,8 +20,7 @@ const LIMIT_MS = 4_000;
 const RIGHTS_LIMIT_MS = 14_000;
 /** The oldest version that docs/operations.md names. */
 const MIN_POSTGRESQL = 14;
-/** Rights that are named. */
-const MAX_SHOWN = 3;
+const MAX_SHOWN_CHARACTERS = 200;
 
 export const STORE_CHECKS: readonly Check[] = [
   { title: 'database', run: checkDatabase },
@@ -59,20 +59,15 @@ async function checkRights({ pool, readOnly }: Context): Promise<Result> {
     const action = 'connect to the primary: DATABASE_URL leads to a standby, or default_transaction_read_only is on';
     return wrong('the database is read-only', action);
   }
-  let lacking: readonly string[];
-  try {
-    lacking = await onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
-  } catch (error) {
+  const tried = onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
+  const lacking = await tried.catch((error: unknown) => {
     // Such as a lock, or a table of another version.
     throw new Skip(`they cannot be tried: ${reasonOf(error)}`);
-  }
-  const more = lacking.length > MAX_SHOWN ? ` and ${lacking.length - MAX_SHOWN} more` : '';
+  });
+  const shown = shorten(lacking.join(', '), MAX_SHOWN_CHARACTERS);
   return lacking.length === 0
     ? ok('may do all that the service does')
-    : wrong(
-        `the user lacks ${lacking.slice(0, MAX_SHOWN).join(', ')}${more}`,
-        'grant it, or use the user that ran gatehouse migrate',
-      );
+    : wrong(`the user lacks ${shown}`, 'grant it, or use the user that ran gatehouse migrate');
 }
 
 async function checkSchema({ pool, readOnly }: Context): Promise<Result> {

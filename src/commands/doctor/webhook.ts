@@ -11,14 +11,14 @@ async function checkWebhook(context: Context): Promise<Result | readonly Result[
   const { webhookUrl } = context;
   const lists = await forge.inspection.hooks.lists(repository.name);
   const all = lists.flatMap((list) => (list.kind === 'listed' ? list.hooks : []));
-  context.hooks = all.filter(({ url }) =>
+  const own = all.filter(({ url }) =>
     webhookUrl === undefined ? URL.parse(url)?.pathname.endsWith('/webhook') : shown(url) === shown(webhookUrl),
   );
-  const target = webhookUrl === undefined ? 'https://<host of the door>/webhook' : shown(webhookUrl);
   // One that is off beside one that is on is a leftover.
-  const active = context.hooks.filter((hook) => hook.active !== false);
-  const judged = active.length > 0 ? active : context.hooks;
-  return judged.length > 0 ? judged.map(judgeSettings) : noHook(lists, all, target);
+  const active = own.filter((hook) => hook.active !== false);
+  context.hooks = active.length > 0 ? active : own;
+  const target = webhookUrl === undefined ? 'https://<host of the door>/webhook' : shown(webhookUrl);
+  return context.hooks.length > 0 ? context.hooks.map(judgeSettings) : noHook(lists, all, target);
 }
 
 function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Result {
@@ -50,11 +50,11 @@ function noHook(lists: readonly HookList[], others: readonly Hook[], target: str
       );
 }
 
-/** The events of several count together, but not of one that is off. */
+/** The events of several count together. */
 async function checkEvents({ found, lacks, hooks, eventsFor }: Context): Promise<Result> {
   const { forge } = needed(found, lacks);
   needed(hooks[0], 'no webhook was found');
-  const events = hooks.filter(({ active }) => active !== false).flatMap((hook) => hook.events);
+  const events = hooks.flatMap((hook) => hook.events);
   const missing = forge.inspection.hooks.missingEvents(events, eventsFor);
   return missing.length === 0
     ? ok('all that are needed')

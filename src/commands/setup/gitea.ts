@@ -9,9 +9,6 @@ import { UsageError } from '../failures.ts';
 import type { ForgeResult, SetupContext } from './context.ts';
 import { required } from './options.ts';
 
-/** 256 bits. */
-const SECRET_BYTES = 32;
-
 /** Checks the token, and makes the webhook of each repository or of the organisation. */
 export async function setUpGitea(context: SetupContext, forge: GiteaName): Promise<ForgeResult> {
   const { connection, options, say } = context;
@@ -29,7 +26,7 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
 
   const client = clientOf(setupToken ?? token);
   const variable = setupToken === undefined ? 'FORGE_TOKEN' : 'SETUP_TOKEN';
-  const secret = options.settings['WEBHOOK_SECRET'] ?? randomBytes(SECRET_BYTES).toString('hex');
+  const secret = options.settings['WEBHOOK_SECRET'] ?? randomBytes(32).toString('hex');
   // All are looked at before the first is changed.
   const find = async (owner: string) =>
     [owner, await explained(variable, owner, hooksOf(client, owner).find(url))] as const;

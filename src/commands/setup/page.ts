@@ -7,8 +7,6 @@ import { type AppWishes, manifestOf, registrationUrl } from '../../forges/setup/
 
 /** How long the page is there: the time to sign in, read and press two buttons. */
 const MAX_OPEN_MS = 600_000;
-/** 256 bits. */
-const STATE_BYTES = 32;
 const CODE = /^[\w-]{1,200}$/;
 
 /** Aborts after a time. */
@@ -21,7 +19,7 @@ export type StartTimer = (ms: number) => AbortSignal;
  */
 export async function openManifestPage(wishes: AppWishes, startTimer: StartTimer = AbortSignal.timeout) {
   // Other users of this machine reach the port, too. The page shows the state, so its path is as secret.
-  const state = randomBytes(STATE_BYTES).toString('base64url');
+  const state = randomBytes(32).toString('base64url');
   const action = registrationUrl(wishes, state);
   const headers = {
     'content-type': 'text/html; charset=utf-8',
