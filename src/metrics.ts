@@ -192,8 +192,8 @@ export function makeMetrics() {
     }),
     forgeRequests: new Counter({
       name: 'gatehouse_forge_requests_total',
-      help: 'Requests to the forge by status (none: no answer) and result of the shared cache',
-      labelNames: ['forge', 'status', 'cache'],
+      help: 'Requests to the forge by status (none: no answer)',
+      labelNames: ['forge', 'status'],
       registers,
     }),
     forgeAccessProblem: new Gauge({

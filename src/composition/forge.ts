@@ -14,29 +14,25 @@ export function connectForge(
     readonly metrics?: Metrics;
     readonly tracing?: Tracing;
     readonly log?: Log;
-    readonly onRateLimit?: (remaining: number) => void;
   } = {},
 ): Forge {
   const { forge, forgeUrl: url, credentials, machineAccounts = [] } = access;
-  const { metrics, tracing, onRateLimit, ...others } = deps;
+  const { metrics, tracing, ...others } = deps;
   const hooks = metrics && {
     onRequest(seen: SeenRequest) {
-      const { forge, status, cache } = seen;
-      metrics.forgeRequests.inc({ forge, status, cache });
+      const { forge, status } = seen;
+      metrics.forgeRequests.inc({ forge, status });
       tracing?.addRequest(traced(seen));
     },
     onRateLimit: ({ forge, api, remaining }: { forge: string; api: string; remaining: number }) => {
       metrics.forgeRateRemaining.set({ forge, api }, remaining);
-      if (api === 'rest') {
-        onRateLimit?.(remaining);
-      }
     },
   };
   return makeForge({ forge, url, credentials, machineAccounts }, { ...others, ...(hooks && { hooks }) });
 }
 
 /** Without the path and the query, which name files and branches. */
-function traced({ forge, method, url, status, cache, durationMs }: SeenRequest) {
+function traced({ forge, method, url, status, durationMs }: SeenRequest) {
   const template = urlTemplate(url.pathname);
   // Gatehouse also asks for what may be absent: 404 is an answer.
   const failed = status === 'none' || (status >= 400 && status !== 404);
@@ -51,7 +47,6 @@ function traced({ forge, method, url, status, cache, durationMs }: SeenRequest) 
       'server.address': url.hostname,
       'server.port': Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
       'vcs.provider.name': forge,
-      'gatehouse.cache': cache,
     },
   };
 }

@@ -2,12 +2,10 @@ import { OUTCOMES } from '../audit/merges.ts';
 import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
-import { makeRequestShares } from '../forges/limits/shares.ts';
-import { paceReviews } from '../forges/limits/spending.ts';
-import { countPendingReviews } from '../jobs/queue/queue-stats.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
 import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
+import { makeJudgingLimit } from '../jobs/review/judging-limit.ts';
 import { rememberExtended } from '../jobs/tables/extended-repositories.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { TASK_NAMES } from '../review/workers/messages.ts';
@@ -39,12 +37,8 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     find: (owner: string) => readInstallation(pool, owner),
     save: (owner: string, id: number) => saveInstallation(pool, owner, id),
   };
-  let remaining = Number.POSITIVE_INFINITY;
-  const onRateLimit = (seen: number) => {
-    remaining = seen;
-  };
   const access = { forge: config.forge, ...worker };
-  const forge = connectForge(access, { redis, installations, metrics, tracing, log, onRateLimit, patience });
+  const forge = connectForge(access, { redis, installations, metrics, tracing, log, patience });
   closers.add('forge', () => forge.close());
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
@@ -67,13 +61,8 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     baselines,
     baselineOf: baselines.of,
     isMeant,
-    remainingRequests: () => remaining,
-    shares: makeRequestShares(() => remaining),
-    presentRules: () =>
-      readPresentRules(
-        present,
-        paceReviews(remaining, () => countPendingReviews(pool)),
-      ),
+    judgingLimit: makeJudgingLimit(),
+    presentRules: () => readPresentRules(present),
     enqueue: jobs.enqueue,
     metrics,
     tracing,

@@ -3,16 +3,17 @@ import { makeGiteaClient } from './gitea/client.ts';
 import { makeGitea } from './gitea/gitea.ts';
 import { type GitHubCredentials, type Installations, makeGitHubClient } from './github/client.ts';
 import { makeGitHub } from './github/github.ts';
-import { makePause, makeWriteBudget, scopeOfToken } from './limits/waits.ts';
+import { makePause, scopeOfToken } from './limits/pause.ts';
+import { makeTurns } from './limits/turns.ts';
 import { type Log, makeOptionalRedis } from './optional-redis.ts';
 import { apiUrlOf } from './port/addresses.ts';
 import type { Forge } from './port/forge.ts';
 import type { ForgeName } from './port/forges.ts';
 import { rememberFiles } from './remember-files.ts';
 import { withSettled } from './settled.ts';
+import { makeAgent } from './transport/agent.ts';
 import { makeForgeClock } from './transport/clock.ts';
 import { type ForgeHooks, makeForgeFetch } from './transport/forge-fetch.ts';
-import { makeNetwork } from './transport/network.ts';
 
 /** Which forge, where, and as whom. `url` is the address that people use, not the API's. */
 export interface ForgeConfig {
@@ -25,7 +26,7 @@ export interface ForgeConfig {
 }
 
 export interface ForgeDeps {
-  /** The cache and the pause work without it. Not closed here. */
+  /** The limits are kept without it too, by each process for itself. Not closed here. */
   readonly redis?: Redis;
   readonly log?: Log;
   readonly hooks?: ForgeHooks;
@@ -44,12 +45,12 @@ function connect(config: ForgeConfig, deps: ForgeDeps): Forge {
   const apiUrl = apiUrlOf(config.forge, config.url);
   const { origin, host } = new URL(apiUrl);
   const optionalRedis = makeOptionalRedis(deps.redis, deps.log, deps.patience);
-  const network = makeNetwork(optionalRedis);
+  const agent = makeAgent();
   const { hooks = {}, patience = 1, log } = deps;
   const clock = makeForgeClock();
   const common = {
     origin,
-    network,
+    dispatcher: agent,
     pause: makePause(optionalRedis, origin),
     hooks,
     clock,
@@ -59,22 +60,32 @@ function connect(config: ForgeConfig, deps: ForgeDeps): Forge {
   switch (config.forge) {
     case 'github': {
       // GitHub Enterprise Server has no limits unless its operator set some, and it reports those in headers.
-      const budget = host === 'api.github.com' ? { writeBudget: makeWriteBudget(optionalRedis, origin) } : {};
+      const turns = host === 'api.github.com' ? { turns: makeTurns(optionalRedis, origin) } : {};
       const client = makeGitHubClient({
         baseUrl: apiUrl,
         credentials: config.credentials,
-        fetchFor: (scope) => makeForgeFetch({ ...common, ...budget, forge: 'github' }, scope),
+        fetchFor: (scope) => makeForgeFetch({ ...common, ...turns, forge: 'github' }, scope),
         ...(deps.installations ? { installations: deps.installations } : {}),
         ...(log ? { log } : {}),
       });
-      return rememberFiles(withSettled(makeGitHub(client, network.close, log), clock));
+      return rememberFiles(
+        withSettled(
+          makeGitHub(client, () => agent.close(), log),
+          clock,
+        ),
+      );
     }
     case 'gitea':
     case 'forgejo': {
       const token = tokenOf(config);
       const forgeFetch = makeForgeFetch({ ...common, forge: config.forge }, scopeOfToken(token));
       const client = makeGiteaClient(forgeFetch, apiUrl, token);
-      return rememberFiles(withSettled(makeGitea(config.forge, client, network.close), clock));
+      return rememberFiles(
+        withSettled(
+          makeGitea(config.forge, client, () => agent.close()),
+          clock,
+        ),
+      );
     }
   }
 }

@@ -17,7 +17,6 @@ const REST_MS = 2_000;
  * undefined; it never throws.
  */
 export interface OptionalRedis {
-  readonly present: boolean;
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T | undefined>;
 }
 
@@ -27,14 +26,13 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience 
 
   function failed(error: unknown): undefined {
     if (Date.now() >= restUntil) {
-      log?.warn({ err: error }, 'Redis did not answer; forge requests are not cached for now');
+      log?.warn({ err: error }, 'Redis did not answer; each process keeps to the forge’s limits by itself for now');
     }
     restUntil = Date.now() + REST_MS;
     return undefined;
   }
 
   return {
-    present: redis !== undefined,
     async run(command) {
       if (redis === undefined || Date.now() < restUntil) {
         return undefined;

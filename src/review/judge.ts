@@ -89,10 +89,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>;
   /** Absent: who made commits that a force-push has taken away is not known. */
   readonly rememberAuthors?: RememberAuthors;
-  /**
-   * Whether the forge may be asked for what only observed rules need: that must not use up its rate limit. Absent: yes.
-   */
-  readonly mayReadToObserve?: () => boolean;
+  /** Whether what only observed rules need is read. Absent: yes. */
+  readonly observes?: boolean;
 }
 
 /**
@@ -165,8 +163,8 @@ async function judgeByPolicy(
 ): Promise<ReviewResult> {
   const { policy } = loaded;
   const facts = await readFacts(context, subject, policy, changedFiles);
-  const { mayReadToObserve: mayRead = () => true } = context;
-  const observed = mayRead() ? await readToObserve(policy, facts, sourcesOf(context, subject, policy)) : facts;
+  const { observes = true } = context;
+  const observed = observes ? await readToObserve(policy, facts, sourcesOf(context, subject, policy)) : facts;
   const evaluation = await context.workers.evaluate(policy, facts, observed);
   const overrides = await readOverridesNow(context, subject, policy, evaluation);
   return conclude(subject, loaded, inForce, proposed, { facts, evaluation, overrides });

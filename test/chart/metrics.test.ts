@@ -286,15 +286,13 @@ const COURSES = [
   {
     alert: 'GatehouseForgeRefuses',
     fires: {
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="401",cache="miss"}`]: '0+10x40',
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="off"}`]: '0+20x40',
-      // What the cache answers is no answer of the forge.
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="hit"}`]: '0+500x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="401"}`]: '0+10x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200"}`]: '0+20x40',
     },
     silent: {
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="502",cache="miss"}`]: '0+1x40',
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="404",cache="miss"}`]: '0+50x40',
-      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200",cache="miss"}`]: '0+20x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="502"}`]: '0+1x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="404"}`]: '0+50x40',
+      [`gatehouse_forge_requests_total{${MATCHERS},forge="github",status="200"}`]: '0+20x40',
     },
   },
   {
@@ -306,7 +304,7 @@ const COURSES = [
   {
     alert: 'GatehouseForgeLimit',
     fires: {
-      [`gatehouse_forge_rate_remaining{${MATCHERS},forge="github"}`]: '3x40',
+      [`gatehouse_forge_rate_remaining{${MATCHERS},forge="github"}`]: '100x40',
       [`gatehouse_jobs{${MATCHERS},queue="review",state="waiting"}`]: '7x40',
     },
     // An idle pod remembers the end of a window; nothing waits for it.

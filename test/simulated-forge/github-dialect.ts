@@ -1,4 +1,4 @@
-import { createHash, createVerify } from 'node:crypto';
+import { createVerify } from 'node:crypto';
 import type { Checks } from './api/checks.ts';
 import type { Dialect } from './dialect.ts';
 import { githubAppRoutes } from './github-app-routes.ts';
@@ -9,7 +9,7 @@ import { githubWriteRoutes } from './github-write-routes.ts';
 import type { Oddity } from './graphql-oddities.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
 import { githubInspectionRoutes } from './inspection-routes.ts';
-import type { Answer, Call } from './routes.ts';
+import type { Answer } from './routes.ts';
 import { findRepository, isArchived, type World } from './world.ts';
 
 /** A GitHub App, for those who sign in as one. */
@@ -31,6 +31,8 @@ export interface SimulatedApp {
 
 /** GitHub's limit of requests, which a test may set. */
 export interface RateLimit {
+  /** Of an hour. */
+  limit: number;
   remaining: number;
   /** Seconds since the epoch. */
   resetAt: number;
@@ -39,7 +41,7 @@ export interface RateLimit {
 const HOUR_S = 3_600;
 
 export function makeRateLimit(): RateLimit {
-  return { remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
+  return { limit: 5_000, remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
 }
 
 /**
@@ -177,7 +179,7 @@ export function makeGitHubDialect(
     },
 
     finish(call, answer) {
-      return isGraphql(call.path) ? withPoints(answer, graphql.points) : withValidators(call, answer, rateLimit);
+      return isGraphql(call.path) ? withPoints(answer, graphql.points) : counted(answer, rateLimit);
     },
   };
 }
@@ -204,29 +206,16 @@ function withPoints(answer: Answer, points: RateLimit): Answer {
 
 function limitHeaders(rateLimit: RateLimit): Record<string, string> {
   return {
-    'x-ratelimit-limit': '5000',
+    'x-ratelimit-limit': String(rateLimit.limit),
     'x-ratelimit-remaining': String(rateLimit.remaining),
     'x-ratelimit-reset': String(rateLimit.resetAt),
     'x-ratelimit-resource': 'core',
   };
 }
 
-/** A 304 is free: it does not count against the limit. */
-function withValidators(call: Call, answer: Answer, rateLimit: RateLimit): Answer {
-  const content = answer.body === undefined ? (answer.text ?? '') : JSON.stringify(answer.body);
-  const etag = `W/"${createHash('sha256').update(content).digest('hex')}"`;
-  const cacheable = call.method === 'GET' && answer.status === 200;
-  const fresh = cacheable && call.headers['if-none-match'] === etag;
-  if (!fresh && rateLimit.remaining > 0) {
-    rateLimit.remaining -= 1;
-  }
-  const validators = {
-    etag,
-    'cache-control': 'private, max-age=60, s-maxage=60',
-    vary: 'Accept, Authorization, Cookie, X-GitHub-OTP, Accept-Encoding',
-  };
-  const headers = { ...answer.headers, ...limitHeaders(rateLimit), ...(cacheable ? validators : {}) };
-  return fresh ? { status: 304, text: '', headers } : { ...answer, headers };
+function counted(answer: Answer, rateLimit: RateLimit): Answer {
+  rateLimit.remaining = Math.max(0, rateLimit.remaining - 1);
+  return { ...answer, headers: { ...answer.headers, ...limitHeaders(rateLimit) } };
 }
 
 /** RS256, the App's own number as issuer, and not expired. */

@@ -20,7 +20,6 @@ export interface Seen {
   /** 0 when no answer was given. */
   readonly status: number;
   /** Of the answer. */
-  readonly etag: string | undefined;
 }
 
 /** By how much later a request arrives than it was sent. */
@@ -115,8 +114,8 @@ async function serve(
   const finished = untouched ? answer : dialect.finish(call, whole);
   const sent = fault === undefined ? finished : spoil(fault, finished, call);
   const route = match?.route.split(' ')[1] ?? path;
-  const { status, headers: sentHeaders } = sent === 'hang' ? { status: 0 } : sent;
-  seen.push({ method, route, path, headers, status, etag: sentHeaders?.['etag'] });
+  const { status } = sent === 'hang' ? { status: 0 } : sent;
+  seen.push({ method, route, path, headers, status });
   if (sent !== 'hang') {
     send(response, sent, fault?.fault.kind === 'drop', call.headers['accept-encoding']);
   }

@@ -1,7 +1,6 @@
 import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
-import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 // Never: how many requests there are must not depend on how long a review takes.
 const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' }, { forges: EVERY_FORGE });
@@ -32,28 +31,16 @@ rules:
 const GREEN = { title: 'feat: things' };
 const MANY = Object.fromEntries(Array.from({ length: 2_999 }, (_, index) => [`src/${index}.ts`, `${index}\n`]));
 
-/**
- * The requests that a step makes, by method and kind of resource. What was answered 304 is left out, and what would have been if
- * Redis had answered in time: a repeated answer with the same ETag.
- */
+/** The requests that a step makes, by method and kind of resource. */
 async function requests(scene: Scene, step: () => Promise<unknown>): Promise<readonly string[]> {
   const { forge, repository } = scene;
   const before = forge.seen.length;
   await step();
   await scene.settled();
-  const known = new Set(forge.seen.slice(0, before).flatMap(answerOf));
-  return forge.seen.slice(before).flatMap((request) => {
-    const [answer] = answerOf(request);
-    const isKnown = answer !== undefined && known.has(answer);
-    known.add(answer ?? '');
-    const { method, path } = request;
+  return forge.seen.slice(before).flatMap(({ method, path }) => {
     const isOfThis = path.includes(`/repos/${repository}/`) || path.startsWith('/orgs/') || path.startsWith('/teams/');
-    return isKnown || !isOfThis ? [] : [`${method} ${kindOf(path, repository)}`];
+    return !isOfThis ? [] : [`${method} ${kindOf(path, repository)}`];
   });
-}
-
-function answerOf({ path, etag }: SimulatedForge['seen'][number]): readonly string[] {
-  return etag === undefined ? [] : [`${path} ${etag}`];
 }
 
 /** `/repos/o/r/pulls/7/files?page=2` is `pulls/files`. */

@@ -1,6 +1,5 @@
 import { type Judging, openJudging } from '../../composition/judging.ts';
 import { parseForgeConfig } from '../../config/config.ts';
-import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { readRepository } from '../../forges/port/addresses.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { MergedList, MergedPullRequest } from '../../forges/port/merged.ts';
@@ -99,13 +98,16 @@ export async function overHistory(
   }
 }
 
-/** Leaves the last requests of an hour to the reviews, which may share the forge's limit. */
+/** Left in an hour for the reviews, which may share the forge's limit. */
+const KEPT_REQUESTS = 500;
+
+/** Stops before it takes {@link KEPT_REQUESTS}. */
 function keepReserve(): ForgeHooks {
   const left = new Map<string, { readonly remaining: number; readonly resetAt: number | undefined }>();
   return {
     onRateLimit: ({ api, ...limit }) => left.set(api, limit),
     onWillRequest() {
-      const low = [...left.values()].find(({ remaining }) => !hasSpareRequests(remaining));
+      const low = [...left.values()].find(({ remaining }) => remaining <= KEPT_REQUESTS);
       if (low !== undefined) {
         const until = low.resetAt === undefined ? '' : ` until ${shortTime(new Date(low.resetAt))}`;
         const message = `${low.remaining} requests are left of the forge's limit${until}, and they are kept for reviews`;

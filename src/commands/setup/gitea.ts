@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { missingScopes } from '../../forges/gitea/access.ts';
 import { makeGiteaClient } from '../../forges/gitea/client.ts';
 import type { GiteaName } from '../../forges/gitea/differences.ts';
-import { scopeOfToken } from '../../forges/limits/waits.ts';
+import { scopeOfToken } from '../../forges/limits/pause.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { hooksOf } from '../../forges/setup/gitea-webhook.ts';
 import { UsageError } from '../failures.ts';

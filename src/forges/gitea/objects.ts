@@ -19,7 +19,7 @@ const MAX_TREE_PAGES = 50;
 /** A longer list is not read: 20 pages. */
 const MAX_COMMITS = 1_000;
 
-/** An object never changes, but these forges send no headers by which an answer could be cached. */
+/** An object never changes. */
 const MAX_ENTRIES = 50_000;
 const MAX_CHARACTERS = 4_000_000;
 

@@ -14,9 +14,6 @@ const CLASSIC_SCOPES = ['repo', 'public_repo'];
 /** Any of them lets a classic token see teams. */
 const CLASSIC_TEAM_SCOPES = ['read:org', 'write:org', 'admin:org'];
 
-/** A cached answer would repeat the permissions of when it was fetched. */
-const UNCACHED = { headers: { 'cache-control': 'no-store' } };
-
 /** The names of the permissions or scopes that the credentials do not have, as far as GitHub says it. */
 export function missingScopes(client: GitHubClient): Promise<readonly string[]> {
   return client.kind === 'app' ? missingOfApp(client) : missingOfToken(client);
@@ -24,7 +21,7 @@ export function missingScopes(client: GitHubClient): Promise<readonly string[]> 
 
 async function missingOfApp({ own }: GitHubClient): Promise<readonly string[]> {
   const route = 'GET /app';
-  const answer = await send(own, route, UNCACHED);
+  const answer = await send(own, route, {});
   if (answer === undefined) {
     throw new ForgeError('refused', `${route}: the forge knows no App with this id`, { status: 404 });
   }
@@ -44,7 +41,7 @@ async function missingOfToken(client: GitHubClient): Promise<readonly string[]> 
 /** Undefined of other tokens, which have permissions instead: for them the header is absent or empty. */
 async function classicScopes({ own }: GitHubClient): Promise<readonly string[] | undefined> {
   const route = 'GET /user';
-  const answer = requireFound(await send(own, route, UNCACHED), route);
+  const answer = requireFound(await send(own, route, {}), route);
   parseAnswer(z.object({ login: z.string() }), answer.data, route);
   const scopes = (answer.headers['x-oauth-scopes'] ?? '').split(',').map((scope) => scope.trim());
   return scopes.every((scope) => scope === '') ? undefined : scopes;
@@ -73,6 +70,6 @@ export async function grants(
     return { missing: await missingOfApp(client) };
   }
   const route = 'GET /repos/{owner}/{repo}/installation';
-  const installation = await ask(client.own, route, { ...repositoryAddress(repository), ...UNCACHED }, permissions);
+  const installation = await ask(client.own, route, repositoryAddress(repository), permissions);
   return { missing: lacking(requireFound(installation, route), extras) };
 }

@@ -1,6 +1,6 @@
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { ask, askAll, FOREVER } from './request.ts';
+import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** https://docs.github.com/en/rest/commits/commits#compare-two-commits */
@@ -20,7 +20,7 @@ export async function mergeBase(
   other: string,
 ): Promise<string | undefined> {
   const octokit = await client.forRepository(repository);
-  const parameters = { ...repositoryAddress(repository), basehead: `${other}...${one}`, page: 1, headers: FOREVER };
+  const parameters = { ...repositoryAddress(repository), basehead: `${other}...${one}`, page: 1 };
   const pages = await askAll(octokit, ROUTE, parameters, shapes.ancestry);
   const [named] = pages ?? [];
   const listed = pages?.flatMap(({ commits }) => commits) ?? [];
@@ -48,7 +48,7 @@ export async function isAncestor(
   }
   const octokit = await client.forRepository(repository);
   const basehead = `${ancestor}...${descendant}`;
-  const parameters = { ...repositoryAddress(repository), basehead, per_page: 1, headers: FOREVER };
+  const parameters = { ...repositoryAddress(repository), basehead, per_page: 1 };
   const answer = await ask(octokit, ROUTE, parameters, shapes.ancestry);
   return answer?.[0]?.mergeBase === ancestor;
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { parseJson, requireFound } from '../answer.ts';
-import { scopeOfToken } from '../limits/waits.ts';
+import { scopeOfToken } from '../limits/pause.ts';
 import type { Log } from '../optional-redis.ts';
 import { splitRepository } from '../port/names.ts';
 import type { FetchInit, ForgeFetch } from '../transport/forge-fetch.ts';
@@ -169,8 +169,7 @@ function makeOctokit(deps: GitHubClientDeps, scope: string, auth: object): Octok
     // One retry, for every forge alike, is in forge-fetch.ts. This plugin would also repeat a POST that may have
     // worked.
     retry: { enabled: false },
-    // It spaces writes a second apart (three for comments) in each process. limits/waits.ts keeps to the documented
-    // limits for all.
+    // It would space all writes, statuses too, and in each process by itself. limits/turns.ts spaces comments, in all.
     throttle: { enabled: false },
     log: {
       debug: () => {},

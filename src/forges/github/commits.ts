@@ -3,7 +3,7 @@ import { requireFound } from '../answer.ts';
 import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
-import { ask, askAll, FOREVER } from './request.ts';
+import { ask, askAll } from './request.ts';
 import * as shapes from './shapes.ts';
 import { readSigners } from './signers.ts';
 
@@ -63,7 +63,7 @@ function toCommit({ sha, commit, author, committer, parents }: z.output<typeof s
 export async function tree(client: GitHubClient, repository: string, sha: string): Promise<Tree | undefined> {
   const octokit = await client.forRepository(repository);
   const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
-  const parameters = { ...repositoryAddress(repository), tree_sha: sha, recursive: '1', headers: FOREVER };
+  const parameters = { ...repositoryAddress(repository), tree_sha: sha, recursive: '1' };
   const answer = await ask(octokit, route, parameters, shapes.tree);
   if (answer === undefined || answer.truncated) {
     return undefined;

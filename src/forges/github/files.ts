@@ -5,7 +5,7 @@ import { isFilePath } from '../port/names.ts';
 import { isObjectId, textOfBlob } from '../text-file.ts';
 import type { GitHubClient } from './client.ts';
 import { noSuchCommit, repositoryAddress } from './read.ts';
-import { ask, FOREVER } from './request.ts';
+import { ask } from './request.ts';
 import * as shapes from './shapes.ts';
 
 /** Names in all directories that are remembered together. */
@@ -46,7 +46,7 @@ export async function fileAt(
   if ((await find(path, ref, known)) === 'absent') {
     return undefined;
   }
-  const found = await askContents(octokit, repository, path, ref, FOREVER);
+  const found = await askContents(octokit, repository, path, ref);
   if (found !== undefined) {
     return textOfBlob(found, path);
   }
@@ -54,21 +54,15 @@ export async function fileAt(
   if ((await find(path, ref, listed)) === 'absent') {
     return undefined;
   }
-  const again = await askContents(octokit, repository, path, ref, FOREVER);
+  const again = await askContents(octokit, repository, path, ref);
   if (again === undefined) {
     throw new UnknownCommitError(`GET ${path} of ${repository} at ${ref}`);
   }
   return textOfBlob(again, path);
 }
 
-function askContents(
-  octokit: Octokit | undefined,
-  repository: string,
-  path: string,
-  ref: string,
-  headers: Readonly<Record<string, string>> = {},
-) {
-  const parameters = { ...repositoryAddress(repository), path, ref, headers };
+function askContents(octokit: Octokit | undefined, repository: string, path: string, ref: string) {
+  const parameters = { ...repositoryAddress(repository), path, ref };
   return ask(octokit, 'GET /repos/{owner}/{repo}/contents/{path}', parameters, shapes.contents);
 }
 
@@ -102,7 +96,7 @@ async function list(
 ): Promise<Directory> {
   const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
   const name = `/repos/${repository}/git/trees/${tree}`;
-  const parameters = { ...repositoryAddress(repository), tree_sha: tree, headers: FOREVER };
+  const parameters = { ...repositoryAddress(repository), tree_sha: tree };
   const answer = await ask(octokit, route, parameters, shapes.tree).catch(noSuchCommit);
   if (answer === undefined) {
     throw new UnknownCommitError(`GET ${name}`);

@@ -2,7 +2,6 @@ import { type Octokit, RequestError } from 'octokit';
 import { z } from 'zod';
 import { limitList, parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import { UNCHANGING } from '../transport/forge-fetch.ts';
 
 /** The most that GitHub gives in one page. */
 const PAGE_SIZE = 100;
@@ -11,8 +10,6 @@ const SMALL_PAGE_SIZE = 25;
 /** Ten thousand entries: more is not a pull request that anyone reviews. */
 const MAX_PAGES = 100;
 const MAX_QUOTE_LENGTH = 300;
-/** Headers for what is read of commits, which never changes. */
-export const FOREVER = { 'cache-control': UNCHANGING };
 
 type Parameters = Readonly<Record<string, unknown>>;
 

@@ -54,6 +54,8 @@ export function exhaustedUntil(headers: Headers): number | undefined {
 
 /** What a forge says of its limit with every answer. */
 export interface RateLimit {
+  /** How many requests a window has; infinite where the forge does not say. */
+  readonly limit: number;
   readonly remaining: number;
   /** Milliseconds since the epoch; undefined where the forge does not say until when. */
   readonly resetAt: number | undefined;
@@ -65,6 +67,7 @@ export function rateLimitOf(headers: Headers): RateLimit | undefined {
   return remaining === undefined
     ? undefined
     : {
+        limit: parseWhole(headers.get('x-ratelimit-limit')) ?? Number.POSITIVE_INFINITY,
         remaining,
         resetAt: reset === undefined ? undefined : reset * 1_000,
       };

@@ -1,6 +1,6 @@
 /** What is known of the forge's clock, from the `Date` of its answers. It may differ from ours by any amount. */
 export interface ForgeClock {
-  /** `receivedAt`: when the answer was here, by `performance.now()`. Not of an answer out of a cache. */
+  /** `receivedAt`: when the answer was here, by `performance.now()`. */
   note(date: string | undefined, receivedAt: number): void;
   /**
    * What the forge's clock showed at least at a time of `performance.now()`, in milliseconds since 1970; undefined: not

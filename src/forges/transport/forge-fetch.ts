@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Headers, request } from 'undici';
+import { type Dispatcher, Headers, request } from 'undici';
+import type { Pause } from '../limits/pause.ts';
 import {
   exhaustedUntil,
   graphqlLimitedUntil,
@@ -7,13 +8,11 @@ import {
   rateLimitedUntil,
   rateLimitOf,
 } from '../limits/rate-limit.ts';
-import { takeRequest } from '../limits/spending.ts';
-import type { Pause, WriteBudget } from '../limits/waits.ts';
+import type { Turns } from '../limits/turns.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ForgeName } from '../port/forges.ts';
 import { ACCEPTED_ENCODING, readBounded } from './bounded-body.ts';
 import type { ForgeClock } from './clock.ts';
-import type { Exchange, Network } from './network.ts';
 
 /** From the first byte sent to the last byte read, redirects and the one retry included. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -36,10 +35,11 @@ const IS_STATUS = /\/statuses\/[^/]+$/;
 /** A byte order mark is no part of the text, as of that of `fetch`. */
 const UTF8 = new TextDecoder();
 
-/** Sent with what cannot change (a file at a commit): an answer up to an hour old needs no asking. */
-export const UNCHANGING = 'max-stale=3600';
-/** Sent with everything else: the cache asks the forge each time, and gains when the answer is 304. */
-const ASK_ALWAYS = 'no-cache';
+/**
+ * Requests left of the primary limit from which on nothing is read: they are for statuses, so that a success that may
+ * not hold any more can be taken back. At most a tenth of the limit, where an operator has set a small one.
+ */
+const KEPT_FOR_STATUSES = 100;
 
 /** GitHub counts points of GraphQL queries apart from REST requests. Secondary limits are common to both. */
 export type Api = 'rest' | 'graphql';
@@ -51,8 +51,6 @@ export interface SeenRequest {
   readonly url: URL;
   /** `none`: no answer came. */
   readonly status: number | 'none';
-  /** `off`: not cacheable, or no Redis. */
-  readonly cache: 'hit' | 'revalidated' | 'miss' | 'off';
   readonly durationMs: number;
 }
 
@@ -86,7 +84,7 @@ export interface ForgeAnswer {
 }
 
 /**
- * A request with a time limit, redirects, retries, the rate limit and the cache. It throws {@link ForgeError} when
+ * A request with a time limit, redirects, retries and the rate limits. It throws {@link ForgeError} when
  * there is no usable answer (network, time-out, 5xx, a rate limit, another host); 2xx and other 4xx are the caller's to
  * judge.
  */
@@ -96,12 +94,12 @@ export interface ForgeFetchDeps {
   readonly forge: ForgeName;
   /** The only origin ever asked. */
   readonly origin: string;
-  readonly network: Network;
+  readonly dispatcher: Dispatcher;
   readonly pause: Pause;
   readonly hooks: ForgeHooks;
   readonly clock?: ForgeClock;
-  /** Absent where the forge limits no writes. */
-  readonly writeBudget?: WriteBudget;
+  /** Absent where the forge does not limit comments. */
+  readonly turns?: Turns;
   /** {@link ForgeDeps.patience} */
   readonly patience?: number;
 }
@@ -114,10 +112,13 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     const target = new URL(url);
     const api = target.pathname.endsWith('/graphql') ? 'graphql' : 'rest';
     const call: Call = { ...init, url: target, api, method: init.method ?? 'GET', limitMs };
+    return deps.turns !== undefined && isComment(call) ? deps.turns.take(scope, () => repeat(call)) : repeat(call);
+  };
+
+  async function repeat(call: Call): Promise<ForgeAnswer> {
     await waitForPause(call);
-    await waitForBudget(call);
     const limit = AbortSignal.timeout(limitMs);
-    const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
+    const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await follow({ ...call, signal });
@@ -129,11 +130,11 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
         await waitForPause(call);
       }
     }
-  };
+  }
 
   async function waitForPause(call: Call): Promise<void> {
-    const scopes = call.api === 'graphql' ? [scope, ownScope(call)] : [scope];
-    const pauses = await Promise.all(scopes.map((paused) => deps.pause.pausedUntil(paused)));
+    const limits = mayUseAll(call) ? [call.api, 'secondary'] : [call.api, 'secondary', keptOf(call.api)];
+    const pauses = await Promise.all(limits.map((limit) => deps.pause.pausedUntil(`${scope}:${limit}`)));
     const until = Math.max(...pauses.map((end) => end ?? 0));
     if (until === 0) {
       return;
@@ -142,30 +143,6 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
       throw limited(call, until);
     }
     await sleep(Math.max(0, until - Date.now()));
-  }
-
-  /** What the primary limit of this API is counted by. */
-  function ownScope({ api }: Call): string {
-    return api === 'graphql' ? `${scope}:graphql` : scope;
-  }
-
-  /**
-   * Only with a {@link WriteBudget}, and only writes: every GraphQL query reads. Whoever waits here for long comes back
-   * as a job.
-   */
-  async function waitForBudget(call: Call): Promise<void> {
-    const isRead = SAFE_METHODS.has(call.method) || call.api === 'graphql';
-    if (isRead || call.url.pathname.endsWith('/access_tokens')) {
-      return;
-    }
-    const kind = IS_STATUS.test(call.url.pathname) ? 'status' : 'other';
-    const take = () => deps.writeBudget?.take(scope, kind);
-    for (let until = await take(); until !== undefined; until = await take()) {
-      if (until - Date.now() > MAX_WAIT_MS) {
-        throw limited(call, until);
-      }
-      await sleep(Math.max(0, until - Date.now()));
-    }
   }
 
   async function follow(call: Call): Promise<ForgeAnswer> {
@@ -196,23 +173,22 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
       // A request to another host would send the credential along.
       throw failure('unavailable', call, `pointed to another host (${call.url.host}), which is not allowed`);
     }
-    takeRequest(call.url.pathname);
-    const cacheable = SAFE_METHODS.has(call.method);
     deps.hooks.onWillRequest?.();
-    const exchange: Exchange = { status: undefined, headers: {} };
     let status: number | 'none' = 'none';
     const startedAt = performance.now();
     try {
       const sent = await request(call.url, {
         method: call.method,
-        headers: { 'cache-control': ASK_ALWAYS, 'accept-encoding': ACCEPTED_ENCODING, ...call.headers },
+        headers: { 'accept-encoding': ACCEPTED_ENCODING, ...call.headers },
         body: call.body ?? null,
         signal: call.signal ?? null,
-        dispatcher: deps.network.dispatcherFor(exchange, cacheable),
+        dispatcher: deps.dispatcher,
       });
+      const headers = headersOf(sent.headers);
+      await noticeLimits(call, headers);
       const body = await readBounded(sent, { maxBytes: MAX_ANSWER_BYTES, ...call });
       status = sent.statusCode;
-      return await judged(call, status, headersOf(sent.headers), body);
+      return await judged(call, status, headers, body);
     } catch (error) {
       throw error instanceof ForgeError ? error : noAnswer(call, error);
     } finally {
@@ -221,10 +197,8 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
         method: call.method,
         url: call.url,
         status,
-        cache: outcome(exchange, status, cacheable),
         durationMs: performance.now() - startedAt,
       });
-      await noticeLimits(call, exchange);
     }
   }
 
@@ -237,8 +211,8 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
       rateLimitedUntil(status, headers, text.slice(0, 2_000)) ??
       (call.api === 'graphql' ? graphqlLimitedUntil(headers, text) : undefined);
     if (until !== undefined) {
-      const limitedScope = exhaustedUntil(headers) === undefined ? scope : ownScope(call);
-      throw limited(call, await deps.pause.pauseUntil(limitedScope, until), status);
+      const limit = exhaustedUntil(headers) === undefined ? 'secondary' : call.api;
+      throw limited(call, await deps.pause.pauseUntil(`${scope}:${limit}`, until), status);
     }
     if (status >= 500) {
       throw failure('unavailable', call, `answered ${status}`, { status });
@@ -246,29 +220,34 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
     return { status, url: call.url.href, headers, body: status >= 400 ? withoutCredential(call, text) : text };
   }
 
-  function outcome(exchange: Exchange, status: number | 'none', cacheable: boolean): SeenRequest['cache'] {
-    if (!cacheable || !deps.network.cached) {
-      return 'off';
-    }
-    if (exchange.status === undefined && status !== 'none') {
-      return 'hit';
-    }
-    return exchange.status === 304 ? 'revalidated' : 'miss';
-  }
-
-  /** Read off the wire: a cached answer repeats the numbers of when it was fetched. */
-  async function noticeLimits(call: Call, exchange: Exchange): Promise<void> {
-    deps.clock?.note(exchange.headers['date']?.toString(), performance.now());
-    const headers = { get: (name: string) => exchange.headers[name]?.toString() ?? null };
+  async function noticeLimits(call: Call, headers: Headers): Promise<void> {
+    deps.clock?.note(headers.get('date') ?? undefined, performance.now());
     const rateLimit = rateLimitOf(headers);
-    if (rateLimit !== undefined) {
-      deps.hooks.onRateLimit?.({ forge: deps.forge, api: call.api, ...rateLimit });
+    if (rateLimit === undefined) {
+      return;
     }
-    const until = exhaustedUntil(headers);
-    if (until !== undefined && until > Date.now()) {
-      await deps.pause.pauseUntil(ownScope(call), until);
+    deps.hooks.onRateLimit?.({ forge: deps.forge, api: call.api, ...rateLimit });
+    const { limit, remaining, resetAt = 0 } = rateLimit;
+    if (resetAt > Date.now() && remaining <= Math.min(KEPT_FOR_STATUSES, limit / 10)) {
+      const used = remaining === 0 ? call.api : keptOf(call.api);
+      await deps.pause.pauseUntil(`${scope}:${used}`, resetAt);
     }
   }
+}
+
+/** What is left of a limit for those that {@link mayUseAll} of it. */
+function keptOf(api: Api): string {
+  return `${api}-kept`;
+}
+
+/** Statuses, and what they are signed with: the tokens of an App's installations. */
+function mayUseAll({ url: { pathname } }: Call): boolean {
+  return IS_STATUS.test(pathname) || pathname.endsWith('/access_tokens');
+}
+
+/** Whatever is written that is no status. GraphQL only reads. */
+function isComment(call: Call): boolean {
+  return !SAFE_METHODS.has(call.method) && call.api === 'rest' && !mayUseAll(call);
 }
 
 interface Call extends FetchInit {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEAD_LETTERS, JOBS_SCHEMA, type Kind, kindsOf, type QueueTable } from './queue.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, kindsOf, type QueueTable } from './queue.ts';
 
 export interface QueueStats {
   readonly queue: string;
@@ -57,13 +57,4 @@ export async function readQueueStats(
     [MAX_AGE_SECONDS],
   );
   return rows.length === 0 ? undefined : rows;
-}
-
-/** Reviews that wait, for whatever reason, or run. */
-export async function countPendingReviews(pool: pg.Pool): Promise<number> {
-  const { rows } = await pool.query<{ pending: number }>(
-    `SELECT count(*)::int AS pending FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND state IN ('created', 'retry', 'active')`,
-    ['review' satisfies Kind],
-  );
-  return rows[0]?.pending ?? 0;
 }

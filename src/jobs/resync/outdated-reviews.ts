@@ -13,14 +13,7 @@ export interface JudgedReview extends PullRequestRef {
 /** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
 export interface PresentRules {
   /** The reviews whose verdict was judged by other rules than those of today. */
-  compare(reviews: readonly JudgedReview[], options?: CompareOptions): Promise<Compared>;
-}
-
-interface Compared {
-  /** Those to be requested. */
-  readonly outdated: readonly JudgedReview[];
-  /** Those of which only the baseline is another, and whose turn is later. */
-  readonly delayed: readonly JudgedReview[];
+  outdated(reviews: readonly JudgedReview[], options?: CompareOptions): Promise<readonly JudgedReview[]>;
 }
 
 interface CompareOptions {
@@ -36,32 +29,13 @@ interface CompareOptions {
   readonly facts?: boolean;
 }
 
-/**
- * `mayFollowBaseline`: whether one more review may be requested only because the baseline is another. That concerns all
- * pull requests of an owner at once. Those that are left out are found again by the next resync.
- */
-export function readPresentRules(
-  context: PresentContext,
-  mayFollowBaseline: () => Promise<boolean> = async () => true,
-): PresentRules {
+export function readPresentRules(context: PresentContext): PresentRules {
   const reader = presentReader(context);
-  /** Asked once for each review, however often it is looked at. */
-  const following = new Map<string, Promise<boolean>>();
 
-  function follows({ repository, number }: PullRequestRef): Promise<boolean> {
-    const key = `${repository}#${number}`;
-    const answer = following.get(key) ?? mayFollowBaseline();
-    following.set(key, answer);
-    return answer;
-  }
-
-  async function compared(
-    review: JudgedReview,
-    { tipOf, facts = false }: CompareOptions,
-  ): Promise<'same' | 'outdated' | 'delayed'> {
+  async function isOutdated(review: JudgedReview, { tipOf, facts = false }: CompareOptions): Promise<boolean> {
     const { repository, number, headSha, baseBranch, judgedBy } = review;
     if (judgedBy === null) {
-      return 'outdated';
+      return true;
     }
     const tip = tipOf?.(review);
     const difference = await firstDifference(judgedBy, {
@@ -71,17 +45,16 @@ export function readPresentRules(
         fact: (name, parts) => reader.fact(name, { repository, number }, headSha, parts),
       }),
     });
-    if (difference === undefined) {
-      return 'same';
-    }
-    return difference !== 'baseline' || (await follows(review)) ? 'outdated' : 'delayed';
+    return difference !== undefined;
   }
 
   return {
-    async compare(reviews, options = {}) {
-      const found: Record<'same' | 'outdated' | 'delayed', JudgedReview[]> = { same: [], outdated: [], delayed: [] };
+    async outdated(reviews, options = {}) {
+      const found: JudgedReview[] = [];
       for (const review of reviews) {
-        found[await compared(review, options)].push(review);
+        if (await isOutdated(review, options)) {
+          found.push(review);
+        }
       }
       return found;
     },
@@ -143,7 +116,7 @@ export async function judgedByOtherRulesElsewhere(pool: pg.Pool, rules: PresentR
         ORDER BY repository, pull_request LIMIT $3`,
       [last.repository, last.number, MAX_ROWS_READ],
     );
-    const { outdated } = await rules.compare(rows, { tipOf: ({ judgedBy }) => judgedBy?.baseSha });
+    const outdated = await rules.outdated(rows, { tipOf: ({ judgedBy }) => judgedBy?.baseSha });
     for (const { repository } of outdated) {
       found.add(repository);
     }

@@ -5,14 +5,13 @@ import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { statusContext } from '../../forges/port/status-context.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import { pullRequestDigest } from '../../review/judged-by.ts';
 import { type Candidate, notUnderReview } from '../queue/under-review.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
 import { notOpen, withoutVerdict } from '../tables/reviews.ts';
 import { withOtherStatus } from './other-statuses.ts';
-import { type JudgedReview, type PresentRules, reviewsOf } from './outdated-reviews.ts';
+import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
 export interface RepositoryResyncDeps {
   readonly forge: Forge;
@@ -73,12 +72,11 @@ async function requestReviews(
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
   const otherwise = await setWithOtherEnforcement(pool, forge.name, repository, enforce);
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
-  const { outdated, delayed } = await rules.compare(
+  const outdated = await rules.outdated(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
     { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true },
   );
-  const again = await withoutUnchanged(forge, unsettled, delayed);
-  // Those in `again` are compared too: their review would replace a status of somebody else, and not report who set it.
+  // The unsettled are compared too: their review would replace a status of somebody else, and not report who set it.
   const due = [...missed, ...closed, ...outdated, ...otherwise];
   const replaced = await withOtherStatus(deps, repository, open, due, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
@@ -89,7 +87,7 @@ async function requestReviews(
       { repository, number },
     ]),
   );
-  for (const { number, head, base, updatedAt } of [...missed, ...again]) {
+  for (const { number, head, base, updatedAt } of [...missed, ...unsettled]) {
     const now = { headSha: head.sha, baseBranch: base.branch, updatedAt };
     candidates.set(number, { repository, number, now });
   }
@@ -102,26 +100,4 @@ async function requestReviews(
     );
   }
   return 'done';
-}
-
-/**
- * `unsettled` are pull requests whose reviews read them in the second of a change, and `delayed` wait for another
- * baseline. Leaves out the delayed ones that are as they were judged: that costs one request instead of a review. Only
- * a review reads what else decides the verdict.
- */
-async function withoutUnchanged(
-  forge: Forge,
-  unsettled: readonly ListedPullRequest[],
-  delayed: readonly JudgedReview[],
-): Promise<readonly ListedPullRequest[]> {
-  const judgedBy = new Map(delayed.map((review) => [review.number, review.judgedBy]));
-  const found: ListedPullRequest[] = [];
-  for (const listed of unsettled) {
-    const judged = judgedBy.get(listed.number);
-    const now = judged?.alone && (await forge.pullRequest(listed));
-    if (now === undefined || pullRequestDigest(now) !== judged?.pullRequest) {
-      found.push(listed);
-    }
-  }
-  return found;
 }

@@ -32,7 +32,7 @@ export async function reviewRepository(
   const dependent = await reviewsThatDependOn(pool, repository, branch);
   // What a running review has read is not known: what is stored is of the review before.
   const running = dependent.filter(({ isRunning }) => isRunning);
-  const { outdated } = await rules.compare(dependent.filter(({ isRunning }) => !isRunning));
+  const outdated = await rules.outdated(dependent.filter(({ isRunning }) => !isRunning));
   const requested = [...running, ...outdated];
   if (requested.length > 0) {
     await enqueue(requested.map(({ number, repository: of }) => ({ kind: 'review', repository: of, number })));

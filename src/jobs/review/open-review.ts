@@ -75,6 +75,11 @@ export interface OpenReview {
   leave(pullRequest: PullRequest | undefined): Promise<void>;
   /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
   leaveUnread(description: string): Promise<void>;
+  /**
+   * Its job has to wait. What was judged before may not hold any more, so a status that may show a success becomes
+   * pending. Nothing is read for it.
+   */
+  leaveWaiting(description: string): Promise<void>;
   /** Nothing can be written. What is stored is kept: pull requests that share a head need it when that changes. */
   leaveUnchanged(): Promise<void>;
 }
@@ -99,7 +104,11 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
   });
   // These require the claim when they note that a status is about to be set.
   const statuses = commitStatuses({ ...deps, forge: guard.forge }, () => claim);
+  const verdictBefore = before?.verdict;
   let posted: readonly PostedRow[] = before?.posted ?? [];
+  /** The statuses of its head, where they were read with it. */
+  let seen: readonly PostedStatus[] | undefined;
+  let isReported = false;
   /** Where this review has been: the head or the base may be replaced while it judges. */
   let entered: { readonly place: StatusPlace; readonly keepsSuccess: boolean } | undefined;
 
@@ -170,7 +179,8 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(deps, judgedBy, pullRequest) : undefined;
     },
     posted: (place) => postedAt(posted, place),
-    async noteOthers(pullRequest, seen) {
+    async noteOthers(pullRequest, found) {
+      seen = found;
       const place = statuses.placeOf(pullRequest);
       if (await statuses.noteOthers(place, postedAt(posted, place), seen)) {
         posted = (await readCommitState(pool, place.repository, place.headSha)).posted;
@@ -178,6 +188,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     },
     async report(pullRequest) {
       await statuses.report(statuses.placeOf(pullRequest), claim);
+      isReported = true;
     },
     async foundNoComments() {
       if (commented === null) {
@@ -198,8 +209,19 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     },
     async leaveUnread(description) {
       if (before?.verdict != null && before.verdict !== 'none') {
-        await markUnread(pool, claim, description);
+        await markUnread(pool, claim, { state: 'error', description });
         await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
+      }
+    },
+    async leaveWaiting(description) {
+      const place = entered?.place ?? (before && statuses.placeBefore(claim.repository, before));
+      if (place === undefined || isReported) {
+        return;
+      }
+      const mayShowSuccess = statuses.recordedSuccess(place, postedAt(posted, place), seen) ?? false;
+      if (mayShowSuccess || verdictBefore === 'success') {
+        await markUnread(pool, claim, { state: 'pending', description });
+        await statuses.showVerdict(place);
       }
     },
     async leaveUnchanged() {

@@ -1,7 +1,7 @@
-import type { RequestShares } from '../../forges/limits/shares.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
+import type { JudgingLimit } from './judging-limit.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
 /** What a review needs. */
@@ -10,10 +10,7 @@ export interface ReviewDeps extends OpenReviewDeps {
   readonly workers: ReviewWorkers;
   /** How long a review may take before it shows `pending`; 0: at once. */
   readonly pendingAfterSeconds: number;
-  /** What is left of the forge's rate limit, as it said last; infinite where it has none. */
-  readonly remainingRequests: () => number;
-  /** What of it one pull request, and one author, may use. */
-  readonly shares: RequestShares;
+  readonly judgingLimit: JudgingLimit;
   /** How long the record is kept. */
   readonly auditDays: number;
   readonly metrics: Metrics;

@@ -94,8 +94,8 @@ async function judgeMembers(
     ...deps,
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
-    // The reviews of the pull requests observe; here the queue waits.
-    mayReadToObserve: () => false,
+    // The reviews of the pull requests do; here the queue waits.
+    observes: false,
     onWillJudge: async () => {
       // Without enforcement it would be a success, before anything was judged.
       if (results.length === 0 && deps.enforce) {

@@ -1,5 +1,3 @@
-import type { Charge } from '../../forges/limits/shares.ts';
-import { hasSpareRequests } from '../../forges/limits/spending.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PreloadedFacts, PullRequest, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
@@ -13,9 +11,10 @@ import { build } from '../../version.ts';
 import { NotFoundYetError } from '../attempt.ts';
 import { LostClaimError } from '../tables/claim.ts';
 import { recordedComments } from '../tables/override-comments.ts';
-import { markReported, recordAsked, saveVerdict } from '../tables/reviews.ts';
+import { markReported, recordAsked } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
+import { JudgedTooOftenError } from './judging-limit.ts';
 import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, openReview } from './open-review.ts';
 import { leaveClosed } from './record-merge.ts';
@@ -49,10 +48,11 @@ export async function reviewPullRequest(
 ): Promise<'done' | 'overtaken'> {
   const { metrics, log } = deps;
   const stopTimer = metrics.reviewSeconds.startTimer();
-  async function attempts(charge: Charge): Promise<'done' | 'outdated'> {
-    const review = await openReview(deps, ref, signal);
+  const review = await openReview(deps, ref, signal);
+
+  async function attempts(): Promise<'done' | 'outdated'> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await reviewOnce(deps, review, ref, asked, charge);
+      const outcome = await reviewOnce(deps, review, ref, asked);
       if (outcome !== 'outdated') {
         if (outcome !== 'over' && outcome !== 'archived') {
           metrics.reviews.inc({ verdict: outcome });
@@ -68,17 +68,40 @@ export async function reviewPullRequest(
   }
 
   try {
-    if ((await deps.shares.review(attempts)) === 'done') {
+    if ((await attempts()) === 'done') {
       return 'done';
     }
   } catch (error) {
     if (!(error instanceof LostClaimError)) {
+      await leaveWaiting(deps, review, ref, error);
       throw error;
     }
     log.info({ ...ref }, 'a review ends early: a newer one has begun');
     return 'overtaken';
   }
   throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
+}
+
+/** A job that waits for no longer may leave a success standing that may not hold any more. */
+const SHORT_WAIT_MS = 30_000;
+
+/** Before its job waits for a limit. */
+async function leaveWaiting(
+  { log }: ReviewDeps,
+  review: OpenReview,
+  ref: PullRequestRef,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof ForgeError) || (error.retryAt ?? 0) - Date.now() <= SHORT_WAIT_MS) {
+    return;
+  }
+  const time = new Date(error.retryAt ?? 0).toISOString().slice(11, 16);
+  const why = error instanceof JudgedTooOftenError ? error.message : 'the rate limit of the forge is used up';
+  try {
+    await review.leaveWaiting(`Waits until ${time} UTC: ${why}`);
+  } catch (err) {
+    log.warn({ err, ...ref }, 'a success could not be withdrawn before its review waits');
+  }
 }
 
 type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
@@ -88,7 +111,6 @@ async function reviewOnce(
   review: OpenReview,
   ref: PullRequestRef,
   { at: askedAt, isLastAttempt }: Asked,
-  charge: Charge,
 ): Promise<Outcome> {
   const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
   if (read === undefined && !isLastAttempt) {
@@ -112,7 +134,7 @@ async function reviewOnce(
     deps.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
-  await charge(pullRequest, () => withdrawSuccess(deps, review, read));
+  deps.judgingLimit.count(pullRequest);
   await using pending = latePending(deps.pendingAfterSeconds * 1_000);
   const context: JudgeContext = {
     ...deps,
@@ -120,7 +142,6 @@ async function reviewOnce(
     onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
-    mayReadToObserve: () => hasSpareRequests(deps.remainingRequests()),
   };
   const result = await judgeOnce(context, { ...read, preloaded });
   switch (result.kind) {
@@ -155,8 +176,8 @@ async function leaveArchived({ log }: ReviewDeps, review: OpenReview, ref: PullR
 }
 
 /**
- * At once where a success from before would let the pull request be merged meanwhile, or few requests are left to judge
- * it with, else only if the review takes long: a required status that is absent blocks as well.
+ * At once where a success from before would let the pull request be merged meanwhile, else only if the review takes
+ * long: a required status that is absent blocks as well.
  */
 async function showPending(
   deps: ReviewDeps,
@@ -167,28 +188,11 @@ async function showPending(
   const { statuses } = review;
   const place = statuses.placeOf(pullRequest);
   const show = () => statuses.showPending(place);
-  const isUrgent = deps.pendingAfterSeconds === 0 || !hasSpareRequests(deps.remainingRequests());
+  const isUrgent = deps.pendingAfterSeconds === 0;
   if (isUrgent || (statuses.recordedSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
     await show();
   } else {
     pending.begin(show);
-  }
-}
-
-/**
- * Before a review waits for requests: what was judged before may not hold any more, and its success must not stand
- * meanwhile.
- */
-async function withdrawSuccess(
-  { pool }: ReviewDeps,
-  { statuses, claim, posted }: OpenReview,
-  { pullRequest, preloaded }: PullRequestRead,
-): Promise<void> {
-  const place = statuses.placeOf(pullRequest);
-  if (await statuses.hasSuccess(place, posted(place), preloaded.statuses)) {
-    const description = 'Waits: reviews of this pull request or author have used their share of requests';
-    await saveVerdict(pool, claim(), { state: 'pending', description, url: pullRequest.url });
-    await statuses.showVerdict(place);
   }
 }
 

@@ -165,14 +165,18 @@ export async function markReported(pool: pg.Pool, claim: Claim, context: string 
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
 }
 
-/** The pull request cannot be read. What was judged of it before may not be so any more. */
-export async function markUnread(pool: pg.Pool, claim: Claim, description: string): Promise<void> {
+/** The pull request cannot be read, or not now. What was judged of it before may not be so any more. */
+export async function markUnread(
+  pool: pg.Pool,
+  claim: Claim,
+  { state, description }: Pick<SavedVerdict, 'state' | 'description'>,
+): Promise<void> {
   await changeClaimed(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = 'error', description = $4, dry_run_description = NULL, judged_by = NULL, reviewed_at = now()`,
-    [description],
+        SET verdict = $4, description = $5, dry_run_description = NULL, judged_by = NULL, reviewed_at = now()`,
+    [state, description],
   );
 }
 

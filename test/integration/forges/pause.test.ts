@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Redis } from 'ioredis';
-import { makePause } from '../../../src/forges/limits/waits.ts';
+import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
@@ -110,7 +110,7 @@ test('a pause is kept by a hash of the token, never by the token', async (t) => 
   await forgeError(t, () => forge.pullRequest(ref));
   const kept = (await redis.keys('gatehouse:pause:*')).filter((key) => key.includes(simulated.url));
   t.is(kept.length, 1);
-  t.regex(kept[0] ?? '', /:token-[0-9a-f]{16}$/);
+  t.regex(kept[0] ?? '', /:token-[0-9a-f]{16}:secondary$/);
   t.false(kept.some((key) => key.includes(simulated.token)));
 });
 

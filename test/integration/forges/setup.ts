@@ -74,11 +74,9 @@ export interface TestRedis {
 /** The Redis of the test run if there is one, else one of the test file. */
 export async function startRedis(): Promise<TestRedis> {
   const shared = process.env['TEST_REDIS_URL'];
-  return shared === undefined ? startOwnRedis() : connectionsTo(shared, () => Promise.resolve());
-}
-
-/** A separate Redis, which the test may stop. */
-export async function startOwnRedis(): Promise<TestRedis> {
+  if (shared !== undefined) {
+    return connectionsTo(shared, () => Promise.resolve());
+  }
   const redis = await startEmbeddedValkey();
   return connectionsTo(redis.url, () => redis.stop());
 }

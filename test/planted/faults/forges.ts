@@ -154,4 +154,12 @@ export const FORGES: readonly Fault[] = [
     replace: "'PUT', 'PATCH', 'POST', 'DELETE']);",
     tests: ['test/integration/forges/faults.test.ts'],
   },
+  {
+    id: 'forges-reads-use-last-requests',
+    title: 'reads with the requests that are kept for taking a success back',
+    file: 'src/forges/transport/forge-fetch.ts',
+    find: 'const limits = mayUseAll(call) ?',
+    replace: 'const limits = !mayUseAll(call) ?',
+    tests: ['test/integration/forges/github-limits.test.ts'],
+  },
 ];

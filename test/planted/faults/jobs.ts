@@ -190,4 +190,20 @@ export const JOBS: readonly Fault[] = [
     replace: 'if (before === undefined) {',
     tests: ['test/unit/forge-access.test.ts', 'test/stories/credentials.test.ts'],
   },
+  {
+    id: 'jobs-success-waits',
+    title: 'leaves a success standing while its review waits for a limit',
+    file: 'src/jobs/review/review-pull-request.ts',
+    find: '<= SHORT_WAIT_MS',
+    replace: '>= SHORT_WAIT_MS',
+    tests: ['test/stories/limits.test.ts'],
+  },
+  {
+    id: 'jobs-judged-without-end',
+    title: 'judges a pull request as often as its author likes',
+    file: 'src/jobs/review/judging-limit.ts',
+    find: 'counts.set(key, { times: times + 1, end });',
+    replace: 'counts.set(key, { times, end });',
+    tests: ['test/unit/jobs/judging-limit.test.ts'],
+  },
 ];

@@ -1,0 +1,66 @@
+import test from 'ava';
+import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { until } from '../helpers/until.ts';
+
+const POLICY = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
+/** As often as a pull request is judged in an hour. */
+const MOST = 60;
+
+async function isIn(story: Story, number: number, condition: string): Promise<boolean> {
+  const { rows } = await story.door.database.query(
+    `SELECT FROM gatehouse_jobs.job
+      WHERE name = 'review' AND state < 'completed' AND data->>'number' = $1 AND ${condition}`,
+    [`${number}`],
+  );
+  return rows.length > 0;
+}
+
+const waits = (story: Story, number: number) => isIn(story, number, "start_after > now() + interval '1 minute'");
+
+for (const name of FORGES) {
+  for (const forgets of [false, true]) {
+    const title = `no success${forgets ? ' that our database does not know' : ''} stands while a review waits its hour`;
+    test(`${name}: ${title}`, async (t) => {
+      await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+      const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a', author: 'mallory' });
+      await story.settled();
+      t.is(story.status(number)?.state, 'success');
+      for (let edit = 0; edit < MOST && !(await waits(story, number)); edit++) {
+        if (forgets) {
+          await story.door.database.query('DELETE FROM gatehouse.posted_statuses');
+        }
+        await story.edit(number, { title: `feat: ${edit}` });
+        await until(async () => (await waits(story, number)) || !(await isIn(story, number, 'true')));
+      }
+      t.true(await waits(story, number));
+      const { state, description } = story.status(number) ?? {};
+      t.is(state, 'pending');
+      t.regex(description ?? '', /^Waits until \d\d:\d\d UTC: acme\/widgets#\d+ was judged 60 times within an hour$/);
+
+      const other = await story.open({ 'b.txt': 'b\n' }, { title: 'feat: b', author: 'alice' });
+      await until(() => story.status(other)?.state === 'success');
+      t.is(story.status(number)?.state, 'pending');
+    });
+  }
+}
+
+test('github: no success stands while its review waits for the limit of requests', async (t) => {
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
+  const { forge } = story;
+  const green = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  const red = await story.open({ 'b.txt': 'b\n' }, { title: 'b' });
+  await story.settled();
+  forge.rateLimit.remaining = 100;
+  forge.graphql.points.remaining = 100;
+  for (const number of [green, red]) {
+    forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
+    await story.tell({ kind: 'pull-request', number, action: 'edited' });
+    await until(() => waits(story, number));
+  }
+  t.is(story.status(green)?.state, 'pending');
+  t.regex(
+    story.status(green)?.description ?? '',
+    /^Waits until \d\d:\d\d UTC: the rate limit of the forge is used up$/,
+  );
+  t.is(story.status(red)?.state, 'failure', 'it blocks as it is, and a request less is used');
+});
