@@ -16,32 +16,3 @@ export function releaseChangelog(changelog: string, version: string, day: string
   }
   return `${changelog.slice(0, start)}${UNRELEASED}\n## ${version} - ${day}\n${rest}`;
 }
-
-export interface Change {
-  /** As Artifact Hub names it: `added`, `changed`, `deprecated`, `removed`, `fixed` or `security`. */
-  readonly kind: string;
-  readonly description: string;
-}
-
-/** The section of a version without its heading, or that of "Unreleased" when the version is not released yet. */
-export function sectionOf(changelog: string, version: string): string {
-  const sections = changelog.split(/^## /m).slice(1);
-  const section =
-    sections.find((text) => text.startsWith(`${version} - `)) ??
-    sections.find((text) => text.startsWith('Unreleased\n'));
-  return (section ?? '').replace(/^.*\n/, '');
-}
-
-/** The changes in the section of a version. */
-export function changesOf(changelog: string, version: string): readonly Change[] {
-  return sectionOf(changelog, version)
-    .split(/^### /m)
-    .slice(1)
-    .flatMap((group) => {
-      const [kind = '', ...bullets] = group.split(/^(?:- |\s*$)/m);
-      return bullets
-        .map((bullet) => bullet.replace(/\s+/g, ' ').trim())
-        .filter((description) => description !== '')
-        .map((description) => ({ kind: kind.trim().toLowerCase(), description }));
-    });
-}

@@ -59,9 +59,7 @@ if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
   try {
     await release({ root, version, day: new Date().toISOString().slice(0, 10) });
-    process.stdout.write(
-      `Committed and tagged v${version}. Next: run .ci/run, push the branch and the tag, npm run package\n`,
-    );
+    process.stdout.write(`Committed and tagged v${version}. Next: push the branch and the tag\n`);
   } catch (error) {
     process.stderr.write(`No release was made: ${error instanceof Error ? error.message : error}\n`);
     process.exit(1);

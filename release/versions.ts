@@ -9,12 +9,12 @@ const TEXT_FILES: readonly string[] = [
   'docs/prove.md',
   'charts/gatehouse/Chart.yaml',
   'charts/gatehouse/README.md',
-  'charts/gatehouse/values.yaml',
   'charts/gatehouse/ci/production-values.yaml',
 ];
 
 /** What stands before the version: the name of an image or a package, a tag of git, a build argument, or a key of YAML. */
-const BEFORE = 'gatehouse(?::|-(?:npm-)?)|gatehouse@v|rev: v|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
+const BEFORE =
+  'gatehouse(?::|-(?:npm-)?)|gatehouse@v|rev: v|tags/v|--branch v|VERSION=|^version: |^appVersion: "|^ *tag: "';
 
 const RELEASE = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
 

@@ -7,7 +7,6 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const FILES: readonly string[] = [
   '.gatehouse.yml',
   'LICENSE',
-  'publisher.json',
   'charts/gatehouse/ci/production-values.yaml',
   'docs/gatehouse.schema.json',
   'docs/gatehouse.test.schema.json',

@@ -1,6 +1,7 @@
 /**
  * `npm run release:npm`: compiles the commands that need no store, with all that they import, and packs them into dist/ as
- * an npm package without dependencies. It publishes nothing.
+ * an npm package without dependencies. It publishes nothing. With a name and the address of the repository, as
+ * `-- @team/gatehouse https://github.com/team/gatehouse`, npm takes the package under that name.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -10,42 +11,44 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { OLDEST_NODE } from '../../src/oldest-node.cjs';
-import type { Packaging } from '../package.ts';
-import { readNpmName } from '../publisher.ts';
-import { readVersion } from '../versions.ts';
 
 const run = promisify(execFile);
 
-/** What people run, by the name of its file. */
-const PROGRAMS = { gatehouse: 'release/npm/gatehouse.ts' };
-/** A worker thread is a program of its own: src/review/workers/worker-pool.ts. */
-const THREADS = { worker: 'src/review/workers/worker.ts' };
+const PROGRAMS = {
+  gatehouse: 'release/npm/gatehouse.ts',
+  // A worker thread is a program of its own: src/review/workers/worker-pool.ts.
+  worker: 'src/review/workers/worker.ts',
+};
 
 /** CommonJS packages call `require`, which a module has not. */
 const REQUIRE = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
 
-/** The name of the file that {@link packNpm} writes, whatever the package is named: npm's own may be that of the chart. */
-export const npmFile = (version: string) => `gatehouse-npm-${version}.tgz`;
-
-export interface Packed {
-  /** Path of the tarball. */
-  readonly tarball: string;
-  /** The packages that were compiled in. */
-  readonly packages: readonly CompiledPackage[];
+interface Packing {
+  readonly root: string;
+  readonly destination: string;
+  /** Absent: `gatehouse`, which npm refuses to publish, since it is somebody else's package there. */
+  readonly publishedAs?: PublishedAs | undefined;
 }
 
-export interface CompiledPackage {
+interface PublishedAs {
+  readonly name: string;
+  /** The address of the repository, which npm compares with where the package was built. */
+  readonly repository: string;
+}
+
+interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
 }
 
-export async function packNpm({ root, destination }: Packaging): Promise<Packed> {
+/** Returns the tarball's path. */
+export async function packNpm({ root, destination, publishedAs }: Packing): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-npm-'));
   try {
     const { metafile } = await build({
       absWorkingDir: root,
-      entryPoints: { ...PROGRAMS, ...THREADS },
+      entryPoints: PROGRAMS,
       outdir: folder,
       bundle: true,
       // A command loads what it needs, and Node's compile cache is open before that is compiled.
@@ -59,33 +62,36 @@ export async function packNpm({ root, destination }: Packaging): Promise<Packed>
       metafile: true,
       logLevel: 'error',
     });
-    await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifestOf(root), null, 2)}\n`);
-    const folders = packageFolders(Object.keys(metafile.inputs));
-    await writeFile(join(folder, 'THIRD-PARTY.txt'), await licencesOf(root, folders));
+    const manifest = manifestOf(await manifestIn(root), publishedAs);
+    await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    const licences = await licencesOf(root, packageFolders(Object.keys(metafile.inputs)));
+    await writeFile(join(folder, 'THIRD-PARTY.txt'), licences);
     await copyFile(join(root, 'release/npm/README.md'), join(folder, 'README.md'));
     await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
     await mkdir(destination, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: folder });
     const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
-    const tarball = join(destination, npmFile(await readVersion(root)));
+    // npm's own name may be that of the packaged chart.
+    const tarball = join(destination, `gatehouse-npm-${manifest.version}.tgz`);
     await rename(join(destination, packed?.filename ?? ''), tarball);
-    return { tarball, packages: await Promise.all(folders.map((path) => manifestIn(join(root, path)))) };
+    return tarball;
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-/** Without a name of the publisher's own, npm refuses to publish it: `gatehouse` is somebody else's package there. */
-async function manifestOf(root: string): Promise<object> {
-  const name = await readNpmName(root);
-  const { version, license } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<string, string>;
+function manifestOf({ version, license }: Manifest, publishedAs: PublishedAs | undefined) {
+  const named =
+    publishedAs === undefined
+      ? { name: 'gatehouse', private: true }
+      : { name: publishedAs.name, repository: { type: 'git', url: `git+${publishedAs.repository}.git` } };
   return {
-    ...(name === null ? { name: 'gatehouse', private: true } : { name }),
+    ...named,
     version,
     description: 'Check and test a Gatehouse policy',
     license,
     type: 'module',
-    bin: Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, `${name}.js`])),
+    bin: { gatehouse: 'gatehouse.js' },
     engines: { node: `>=${OLDEST_NODE}` },
     files: ['*.js', 'THIRD-PARTY.txt'],
   };
@@ -96,11 +102,8 @@ function packageFolders(inputs: readonly string[]): readonly string[] {
   return [...new Set(inputs.flatMap((input) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []))].sort();
 }
 
-async function manifestIn(folder: string): Promise<CompiledPackage> {
-  const { name, version, license } = JSON.parse(
-    await readFile(join(folder, 'package.json'), 'utf8'),
-  ) as CompiledPackage;
-  return { name, version, ...(license === undefined ? {} : { license }) };
+async function manifestIn(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
 /** The licences of packages. Throws when one has none. */
@@ -120,6 +123,11 @@ async function licencesOf(root: string, folders: readonly string[]): Promise<str
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  const { tarball } = await packNpm({ root, destination: join(root, 'dist') });
-  process.stdout.write(`Packed ${tarball}\n`);
+  const [name, repository] = process.argv.slice(2);
+  if (name !== undefined && repository === undefined) {
+    process.stderr.write('usage: npm run release:npm [-- <name> <address of the repository>]\n');
+    process.exit(64);
+  }
+  const publishedAs = name === undefined || repository === undefined ? undefined : { name, repository };
+  process.stdout.write(`Packed ${await packNpm({ root, destination: join(root, 'dist'), publishedAs })}\n`);
 }

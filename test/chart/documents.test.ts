@@ -32,9 +32,28 @@ ava('every value is described, itself or as part of one that is', async (t) => {
   }
 });
 
-ava('the version of the chart’s service is the package’s', async (t) => {
+ava('the versions of the chart and of its service are the package’s', async (t) => {
   const { version } = JSON.parse(await readFile(`${CHART}../../package.json`, 'utf8')) as { version: string };
-  t.like(parseYaml(await read('Chart.yaml')), { appVersion: version });
+  t.like(parseYaml(await read('Chart.yaml')), { version, appVersion: version });
+});
+
+ava('the tables of the chart’s README have as many cells in every row', async (t) => {
+  const tables = (await read('README.md')).split('\n\n').filter((block) => /^\|.*\n\|[-|]+\n/.test(block.trimStart()));
+  t.true(tables.length >= 2);
+  for (const table of tables) {
+    const rows = table.trim().split('\n');
+    const cells = (row: string) => row.replaceAll('\\|', '').split('|').length;
+    t.deepEqual(
+      new Set(rows.map(cells)).size,
+      1,
+      rows.find((row) => cells(row) !== cells(rows[0] ?? '')),
+    );
+  }
+});
+
+test('Helm finds no fault with the chart', async (t) => {
+  const { ok, stdout, stderr } = await helm(['lint', '--strict', CHART]);
+  t.true(ok, stdout + stderr);
 });
 
 async function notes(...set: string[]): Promise<string> {

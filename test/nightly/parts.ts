@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GITEA_IMAGE } from '../helpers/gitea.ts';
-import { cluster, engine, programs } from './tools.ts';
+import { cluster, engine } from './tools.ts';
 
 export interface Command {
   /** A program and its arguments. */
@@ -62,13 +62,6 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       limitMinutes: 120,
       commands: [script('test:image'), script('test:cluster')],
       lacks: async () => (await engine([NODE])) ?? cluster(),
-    },
-    {
-      name: 'release',
-      limitMinutes: 30,
-      // Neither needs a kernel that allows nested containers.
-      commands: [script('test:release', { STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' })],
-      lacks: async () => (await engine([NODE, 'registry:3'])) ?? programs('buildah', 'cosign', 'helm'),
     },
     {
       name: 'faults',

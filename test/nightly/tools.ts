@@ -8,16 +8,11 @@ import { unavailable } from '../helpers/docker.ts';
 /** A container engine that has these images, or can pull them. */
 export const engine = (images: readonly string[]) => unavailable(images, { pulls: true });
 
-export async function programs(...names: readonly string[]): Promise<string | undefined> {
-  const missing = names.find((name) => !isProgram(name));
-  return missing === undefined ? undefined : `${missing} is not on the PATH`;
-}
-
 /** A cluster that the tests may use. */
 export async function cluster(): Promise<string | undefined> {
-  const lacking = await programs('kubectl', 'helm');
-  if (lacking !== undefined) {
-    return lacking;
+  const missing = ['kubectl', 'helm'].find((name) => !isProgram(name));
+  if (missing !== undefined) {
+    return `${missing} is not on the PATH`;
   }
   const view = await tryCommand('kubectl', ['config', 'view', '--minify', '--output', 'json']);
   const { clusters = [], 'current-context': name = '' } = view.ok ? JSON.parse(view.stdout) : {};
