@@ -30,6 +30,7 @@ interface Job {
 
 interface Workflow {
   readonly on: object;
+  readonly defaults?: object;
   readonly permissions?: object;
   readonly jobs: Readonly<Record<string, Job>>;
 }
@@ -207,6 +208,7 @@ test('the released chart installs the image by its digest', async (t) => {
 });
 
 ava('a chart that could not be pushed ends the release', async (t) => {
+  t.deepEqual(release.defaults, { run: { shell: 'bash' } }, 'only a shell that is named has pipefail');
   await t.throwsAsync(play(t, 'chart', { VERSION: version, IMAGE, CHARTS, DIGEST }, { helm: '[ "$1" != push ]' }));
 });
 

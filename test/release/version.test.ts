@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { releaseChangelog } from '../../release/changelog.ts';
-import { release } from '../../release/release.ts';
-import { compareVersions, readVersion } from '../../release/versions.ts';
+import { releaseChangelog } from '../../release/version.ts';
 import { execute } from '../helpers/execute.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DAY = '2026-11-21';
+const { version: VERSION } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+/** npm without what this user has set, and without a registry. */
+const OFFLINE = { npm_config_userconfig: '/dev/null', npm_config_registry: 'http://127.0.0.1:9/' };
 
 /** A repository with the project's files as they are now, so that uncommitted ones are tried too. */
 async function cloneProject(t: ExecutionContext) {
@@ -29,15 +30,20 @@ async function cloneProject(t: ExecutionContext) {
   await git('config', 'user.email', 'tester@example.test');
   await git('add', '--all');
   await git('commit', '--quiet', '--message', 'Everything');
-  return { root, git };
+  /** As people type it. Resolves with what npm and the script print, and whether there is a version now. */
+  const npmVersion = (...args: string[]) =>
+    execute('npm', ['version', ...args], { cwd: root, env: { ...process.env, ...OFFLINE } }).then(
+      () => ({ made: true, printed: '' }),
+      ({ stderr }: { readonly stderr: string }) => ({ made: false, printed: stderr }),
+    );
+  return { root, git, npmVersion };
 }
 
-test('a release leaves the old version in no file but the changelog', async (t) => {
-  const { root, git } = await cloneProject(t);
-  const old = await readVersion(root);
-  await release({ root, version: '97.98.99', day: DAY });
-  const left = await git('grep', '-lwF', old, '--', ':!CHANGELOG.md', ':!package-lock.json').catch(() => '');
-  t.is(left, '', 'add these files to release/versions.ts');
+test('a new version leaves the old one in no file but the changelog', async (t) => {
+  const { root, git, npmVersion } = await cloneProject(t);
+  t.deepEqual(await npmVersion('97.98.99'), { made: true, printed: '' });
+  const left = await git('grep', '-lwF', VERSION, '--', ':!CHANGELOG.md', ':!package-lock.json').catch(() => '');
+  t.is(left, '', 'add these files to release/version.ts');
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
   t.is(lock.version, '97.98.99');
   t.is(lock.packages[''].version, '97.98.99');
@@ -46,39 +52,40 @@ test('a release leaves the old version in no file but the changelog', async (t) 
   t.regex(chart, /^appVersion: "97\.98\.99"$/m);
 });
 
-test('a release is one commit and an annotated tag, with nothing left uncommitted', async (t) => {
-  const { root, git } = await cloneProject(t);
-  await release({ root, version: '97.98.99', day: DAY });
+test('a new version is one commit and an annotated tag, with nothing left uncommitted', async (t) => {
+  const { root, git, npmVersion } = await cloneProject(t);
+  t.true((await npmVersion('97.98.99')).made);
   t.is(await git('log', '--format=%s'), 'Release 97.98.99\nEverything');
   t.is(await git('cat-file', '-t', 'v97.98.99'), 'tag');
   t.is(await git('rev-parse', 'v97.98.99^{commit}'), await git('rev-parse', 'HEAD'));
   t.is(await git('status', '--porcelain'), '');
-  t.true((await readFile(join(root, 'CHANGELOG.md'), 'utf8')).includes(`## Unreleased\n\n## 97.98.99 - ${DAY}\n`));
+  const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
+  t.regex(changelog, /^## Unreleased\n\n## 97\.98\.99 - \d{4}-\d\d-\d\d\n/m);
 });
 
 test('the first release has the version that the package has already', async (t) => {
-  const { root, git } = await cloneProject(t);
-  const version = await readVersion(root);
-  await release({ root, version, day: DAY });
-  t.is(await git('diff', '--name-only', 'HEAD~1'), '.gatehouse.yml\nCHANGELOG.md');
-  const changed = await git('diff', '--unified=0', 'HEAD~1', '--', '.gatehouse.yml');
-  t.regex(changed, /^- {4}level: observe # until 0\.1\.0 is released$/m, 'from now on the changelog is required');
-  t.is(await git('tag'), `v${version}`);
+  const { git, npmVersion } = await cloneProject(t);
+  t.true((await npmVersion(VERSION, '--allow-same-version')).made);
+  t.is(await git('diff', '--name-only', 'HEAD~1'), 'CHANGELOG.md');
+  t.is(await git('tag'), `v${VERSION}`);
 });
 
-test('a release that cannot be made changes nothing and says why', async (t) => {
-  const { root, git } = await cloneProject(t);
-  const attempt = (version: string) => t.throwsAsync(release({ root, version, day: DAY }));
-  t.regex((await attempt('1.2'))?.message ?? '', /not a version/);
-  t.regex((await attempt('0.0.1'))?.message ?? '', /older than/);
-  await git('tag', 'v97.0.0');
-  t.regex((await attempt('97.0.0'))?.message ?? '', /tag v97\.0\.0 exists/);
+test('a version that cannot be released changes nothing and says why', async (t) => {
+  const { root, git, npmVersion } = await cloneProject(t);
+  const refusal = async (version: string) => {
+    const { made, printed } = await npmVersion(version);
+    t.false(made, version);
+    return printed;
+  };
+  t.regex(await refusal('1.2'), /Invalid version/);
+  t.regex(await refusal('97.0.0-rc.1'), /not three numbers/);
   await writeFile(join(root, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n');
-  t.regex((await attempt('98.0.0'))?.message ?? '', /uncommitted/);
+  t.regex(await refusal('98.0.0'), /not clean/);
   await git('commit', '--quiet', '--all', '--message', 'Empty the changelog');
-  t.regex((await attempt('98.0.0'))?.message ?? '', /lists no change/);
+  t.regex(await refusal('98.0.0'), /lists no change/);
   t.is(await git('status', '--porcelain'), '');
   t.is(await git('log', '--format=%s'), 'Empty the changelog\nEverything');
+  t.is(await git('tag'), '');
 });
 
 test('what was unreleased goes under the version, above older releases', (t) => {
@@ -87,10 +94,4 @@ test('what was unreleased goes under the version, above older releases', (t) => 
   t.is(after, before.replace('## Unreleased\n', `## Unreleased\n\n## 0.2.0 - ${DAY}\n`));
   t.throws(() => releaseChangelog(after, '0.3.0', DAY), { message: /lists no change/ });
   t.throws(() => releaseChangelog(before, '0.0.9', DAY), { message: /has a section for 0\.0\.9/ });
-});
-
-test('versions are compared by number, part by part', (t) => {
-  t.true(compareVersions('0.10.0', '0.9.9') > 0);
-  t.true(compareVersions('1.0.0', '1.0.1') < 0);
-  t.is(compareVersions('1.2.3', '1.2.3'), 0);
 });
