@@ -2,7 +2,9 @@
  * What `npm version 1.2.3` runs: writes the version wherever else it stands, and dates the changelog, for npm to commit and
  * tag. With `--check` it writes nothing. npm runs that first, so that a version that is refused leaves nothing changed.
  */
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 /** Files in which the version stands as text. A document says it where a reader copies a command. */
 const FILES: readonly string[] = [
@@ -55,6 +57,11 @@ export function releaseChangelog(changelog: string, version: string, day: string
 async function newTexts(versions: Versions): Promise<ReadonlyMap<string, string>> {
   if (!/^\d+\.\d+\.\d+$/.test(versions.to)) {
     throw new Error(`${versions.to} is not three numbers, such as 1.2.3: there are no pre-releases`);
+  }
+  // npm would commit first, and with --allow-same-version move the tag.
+  const { stdout: tags } = await promisify(execFile)('git', ['tag', '--list', `v${versions.to}`]);
+  if (tags !== '') {
+    throw new Error(`the tag v${versions.to} exists already`);
   }
   const day = new Date().toISOString().slice(0, 10);
   const texts = new Map([['CHANGELOG.md', releaseChangelog(await readFile('CHANGELOG.md', 'utf8'), versions.to, day)]]);

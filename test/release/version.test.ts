@@ -79,13 +79,15 @@ test('a version that cannot be released changes nothing and says why', async (t)
   };
   t.regex(await refusal('1.2'), /Invalid version/);
   t.regex(await refusal('97.0.0-rc.1'), /not three numbers/);
+  await git('tag', 'v97.0.0');
+  t.regex(await refusal('97.0.0'), /tag v97\.0\.0 exists/);
   await writeFile(join(root, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n');
   t.regex(await refusal('98.0.0'), /not clean/);
   await git('commit', '--quiet', '--all', '--message', 'Empty the changelog');
   t.regex(await refusal('98.0.0'), /lists no change/);
   t.is(await git('status', '--porcelain'), '');
   t.is(await git('log', '--format=%s'), 'Empty the changelog\nEverything');
-  t.is(await git('tag'), '');
+  t.is(await git('tag'), 'v97.0.0');
 });
 
 test('what was unreleased goes under the version, above older releases', (t) => {
