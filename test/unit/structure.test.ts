@@ -9,15 +9,8 @@ const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 const MAX_FUNCTION_LINES = 60;
 /** Plain tables of definitions. */
 const TABLES: readonly string[] = ['makeMetrics'];
-const TESTS = fileURLToPath(new URL('..', import.meta.url));
-/** Exclusive. A longer title does not fit into a line of a report. */
-const MAX_TITLE_CHARACTERS = 80;
 
-const files = sourcesIn(SRC);
-
-function sourcesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|c?js)$/.test(file));
-}
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|c?js)$/.test(file));
 
 function source(file: string): string {
   return readFileSync(join(SRC, file), 'utf8');
@@ -271,29 +264,4 @@ test('a command is loaded when it runs, and checking a policy loads no service',
     );
     t.deepEqual(service, [], command);
   }
-});
-
-/** The titles of `test(…)`, `test.before(…)` and so on, where they are written out. */
-function titlesIn(text: string): readonly string[] {
-  const title = /\b(?:test|ava)(?:\.\w+)*\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/g;
-  return [...text.matchAll(title)].map(([, single, double, template]) => single ?? double ?? template ?? '');
-}
-
-test(`every title of a test has fewer than ${MAX_TITLE_CHARACTERS} characters`, (t) => {
-  const testFiles = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.test.ts'),
-  );
-  const titles = testFiles.flatMap((file) =>
-    titlesIn(readFileSync(join(TESTS, file), 'utf8')).map((title) => ({ file, title })),
-  );
-  t.true(titles.length > 600, 'the titles were found');
-  t.deepEqual(
-    titles.filter(({ title }) => title.length >= MAX_TITLE_CHARACTERS),
-    [],
-  );
-});
-
-test('titles are found in any quotes, and after a line break', (t) => {
-  const text = ["test('it\\'s one', f);", 'test.serial(', '  "two",', 'test(`three`, f);'].join('\n');
-  t.deepEqual(titlesIn(text), ["it\\'s one", 'two', 'three']);
 });
