@@ -29,28 +29,28 @@ export function withKillSection(page: string, section: string): string {
 export function renderKillSection(figures: KillFigures, plan: KillPlan): string {
   const { command, machine, loads, stores, leftOut } = figures;
   return `${HEADING}
-Measured by \`${command}\`, which wrote this section: what happens to webhooks when the server is killed with SIGKILL while they arrive.
+Measured by \`${command}\`, which wrote this section: the server is killed with SIGKILL while webhooks arrive.
 
 - **Machine:** ${machine}. Load average ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}. ${leftOut}
-- **Load:** ${plan.perSecond} deliveries a second, each about another pull request and sent once, as GitHub and Gitea do. They last ${plan.secondsBefore} s, then comes the kill and a new
-  process at once, and ${plan.secondsAfter} s more. ${plan.rounds === 1 ? 'One kill' : `${plan.rounds} kills`} for each row, added up. More arrives than is worked off, so that some wait at the kill.
-- **Acknowledged:** answered 2xx. **Gone:** acknowledged, and neither processed before the kill nor after the restart. **Refused:** any other
-  answer, or none: the forge lists it as failed, and it can be sent again.
+- **Load:** ${plan.perSecond} deliveries a second, each about another pull request and sent once, for ${plan.secondsBefore} s; then the kill, a new
+  process at once, and ${plan.secondsAfter} s more. ${plan.rounds === 1 ? 'One kill' : `${plan.rounds} kills`} per row, added up. Deliveries arrive faster than they are processed.
+- **Acknowledged:** answered 2xx. **Gone:** acknowledged, and never processed. **Refused:** any other
+  answer, or none: the forge lists it as failed.
 
 ${killTable(figures)}
 
-- **Koa and a queue in memory:** signature checked, answered 200, four at a time. The work on a delivery takes 0.1 s. What waits at the kill is gone.
-- **Probot 14:** its middleware answers when the handler is done, so what was acknowledged is done; what is being handled at the kill
-  gets no answer. After 9 s it answers 202 and goes on in memory: that happens to handlers that wait for a rate limit, here for 12 s.
-- **Koa and BullMQ 6:** set up as BullMQ's guide *Going to production* says: no offline queue behind the web server, 3 attempts with
-  backoff, the default times for stalled jobs. Four jobs run at a time, each for 0.1 s. Answered 200 when \`queue.add\` has resolved. "As shipped" is Redis without a configuration: it
-  saves a snapshot at most once a minute, so what was added since the last one is gone. The guide recommends \`appendfsync everysec\`.
-- **Gatehouse:** \`serve --with-worker\`, its defaults. A delivery counts as processed when its exact bytes are stored and its pull request, on
-  the simulated forge of the tests, has its final status. What was refused counts as refused, although the resync at the restart reviews those pull requests, too.
+- **Koa and a queue in memory:** answers 200, then processes four at a time, each for 0.1 s.
+- **Probot 14:** its middleware answers when the handler is done. After 9 s it answers 202 and continues
+  in memory, as with handlers that wait for a rate limit (here 12 s).
+- **Koa and BullMQ 6:** set up as BullMQ's guide *Going to production* says, with 3 attempts.
+  Four jobs run at a time, each for 0.1 s. Answers 200 when \`queue.add\` has resolved. "As shipped" is Redis without a configuration, which
+  saves a snapshot at most once a minute. The guide recommends \`appendfsync everysec\`.
+- **Gatehouse:** \`serve --with-worker\`, its defaults. A delivery counts as processed when its exact bytes are stored and its pull request has
+  its final status. The resync at the restart also reviews the refused ones.
 
-SIGKILL ends a process, not the machine: what a process has handed to the kernel survives. Redis with \`everysec\` can therefore lose more
-in a power failure than here. PostgreSQL, as \`appendfsync always\`, answers only when the disk has the data.
+SIGKILL ends a process, not the machine: in a power failure, Redis with \`everysec\` can lose more than here. PostgreSQL, like
+\`appendfsync always\`, answers only when the disk has the data.
 `;
 }
 

@@ -14,14 +14,14 @@ export function renderReport(figures: Figures, plan: Plan): string {
   const { webhookToStatus } = reviews;
   return `# Performance
 
-Measured by \`${command}\`, which wrote this page. Run it on your machine. Compare ratios within one run, not
+Measured by \`${command}\`, which wrote this page. Compare ratios within one run, not
 figures of two machines.
 
-- **Machine:** ${machine}. Everything ran on it at once: the server, the load generator and the database.
-- **Load average** (runnable processes): ${loads[0]} at the beginning, ${loads[1]} at the end.
+- **Machine:** ${machine}. Server, load generator and database shared it.
+- **Load average:** ${loads[0]} at the beginning, ${loads[1]} at the end.
 - **Stores:** ${stores}, \`synchronous_commit\` on.
-- **Deliveries:** GitHub's 29 published examples of \`pull_request\`, 21 to 27 KB, each with an id, number and signature of its
-  own. ${PER_PULL_REQUEST} in a row are about one pull request; the next ones are in another repository. Only those answered 200 count.
+- **Deliveries:** GitHub's 29 published examples of \`pull_request\`, 21 to 27 KB, each with its own id, number and
+  signature. ${PER_PULL_REQUEST} in a row are about one pull request; the next ones are in another repository. Only those answered 200 count.
 - **Rounds:** ${plan.rounds}, interleaved, each server in a separate process on empty tables; ${plan.seconds} s measured after ${plan.warmupSeconds} s of warm-up.
   A cell is the median, and in parentheses the minimum and maximum of the rounds.
 
@@ -29,18 +29,17 @@ figures of two machines.
 
 ${throughputTable(figures, plan)}
 
-The first three store nothing: an acknowledged delivery is lost when the process dies. The fourth stores the delivery and
-creates no job. Gatehouse stores the exact bytes and the job of the pull request, in one transaction, before it answers.
+The first three store nothing. The fourth stores the delivery and
+creates no job. Gatehouse stores the exact bytes and the job, in one transaction, before it answers.
 
 ## What a delivery costs
 
-At ${TARGET_CONNECTIONS} connections. CPU time varies with other load on the machine, but less than the deliveries a second.
-PostgreSQL's is that of all its processes, including background work.
+At ${TARGET_CONNECTIONS} connections. PostgreSQL's processor time includes background work.
 
 ${costTable(figures)}
 
-The load generator itself used ${generator(figures)} µs for a delivery. That is little compared with the servers that store deliveries, but not compared with bare
-\`node:http\`, so the deliveries a second of that one are a lower bound.
+The load generator itself used ${generator(figures)} µs for a delivery. For bare
+\`node:http\`, the deliveries a second are therefore a lower bound.
 
 ## Latency and the rest
 
@@ -53,12 +52,12 @@ The load generator itself used ${generator(figures)} µs for a delivery. That is
 | Write-ahead log for a delivery | ${bytes(storage.koa.wal)} | ${bytes(storage.gatehouse.wal)} |
 | Tables and indexes for a delivery | ${bytes(storage.koa.tables)} | ${bytes(storage.gatehouse.tables)} |
 
-Latency is measured from the time at which a delivery was due, so that a stalled server cannot hide it. The rate is half of Gatehouse's
-maximum. It can be near the limit of one INSERT each, which then has a high latency.
+Latency counts from when a delivery was due, so that a stalled server can't hide it. Half of Gatehouse's
+maximum can be near the limit of one INSERT each, which then has a high latency.
 
 ## Reviews
 
-Door and worker as two processes, against the simulated forge of the tests, which answers without delay.
+Door and worker as two processes, against the tests' simulated forge, which answers without delay.
 
 | | |
 |---|--:|
@@ -68,7 +67,7 @@ Door and worker as two processes, against the simulated forge of the tests, whic
 | Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
 ${slowForge.map(({ concurrency, p95 }) => `| ${AT_ONCE} at once, ${FORGE_LATENCY_MS} ms a request, \`WORKER_CONCURRENCY=${concurrency}\`: webhook to status, p95 | ${(p95 / 1_000).toFixed(1)} s |`).join('\n')}
 
-What a worker does for a review on GitHub. A failing one has a comment at a line.
+What a worker does for a review on GitHub. The failing one has a comment at a line.
 
 ${stepsTable(figures.steps)}
 
@@ -76,11 +75,8 @@ ${stepsTable(figures.steps)}
 
 ${targetTable(figures)}
 
-No target compares it with what stores nothing, which has no COMMIT to wait for. An idle door answers 1 ms later than one INSERT: the delivery
+Computed from the medians. An idle door answers 1 ms later than one INSERT, because the delivery
 and its job take two round trips.
-
-Computed from the medians. If the rounds differ widely, or the load average was above the number of cores,
-measure again on an idle machine.
 `;
 }
 
@@ -127,14 +123,13 @@ function stepsTable(steps: StepsOfReviews): string {
 }
 
 function targetTable(figures: Figures): string {
-  const rows = judgeTargets(figures).map(({ what, why, wanted, got, met }) => [
+  const rows = judgeTargets(figures).map(({ what, wanted, got, met }) => [
     what,
-    why,
     wanted,
     got,
     met ? 'met' : '**missed**',
   ]);
-  return table(['', 'What it is good for', 'Wanted', 'Measured', ''], [0, 1, 4], rows);
+  return table(['', 'Wanted', 'Measured', ''], [0, 3], rows);
 }
 
 function generator({ throughput }: Figures): string {
