@@ -4,7 +4,6 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { countSteps } from '../test/helpers/count-steps.ts';
 import { startStores } from '../test/helpers/stores.ts';
 import { createDatabases } from './contenders.ts';
 import { benchKill } from './kill.ts';
@@ -65,8 +64,6 @@ async function measure(): Promise<Figures> {
   const reviews = await measureReviews(databases.gatehouse, plan, say);
   say('reviews on a slow forge');
   const slowForge = await measureSlowForge(databases.gatehouse);
-  say('steps of a review');
-  const steps = await countSteps();
   return {
     command: values.quick ? 'npm run bench -- --quick' : 'npm run bench',
     machine: describeMachine(),
@@ -79,6 +76,5 @@ async function measure(): Promise<Figures> {
     storage,
     reviews,
     slowForge,
-    steps,
   };
 }

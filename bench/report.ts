@@ -1,4 +1,3 @@
-import { REVIEWS, STEPS, type Steps, type StepsOfReviews } from '../test/helpers/count-steps.ts';
 import { CONTENDERS } from './contenders.ts';
 import { type Plan, TARGET_CONNECTIONS } from './plan.ts';
 import { AT_ONCE, FORGE_LATENCY_MS } from './slow-forge.ts';
@@ -67,10 +66,6 @@ Door and worker as two processes, against the tests' simulated forge, which answ
 | Processor time of the worker, a review | ${reviews.cpuMs?.toFixed(1) ?? 'not measured'} ms |
 ${slowForge.map(({ concurrency, p95 }) => `| ${AT_ONCE} at once, ${FORGE_LATENCY_MS} ms a request, \`WORKER_CONCURRENCY=${concurrency}\`: webhook to status, p95 | ${(p95 / 1_000).toFixed(1)} s |`).join('\n')}
 
-What a worker does for a review on GitHub. The failing one has a comment at a line.
-
-${stepsTable(figures.steps)}
-
 ## Targets
 
 ${targetTable(figures)}
@@ -110,16 +105,6 @@ function costTable({ throughput }: Figures): string {
   });
   const header = ['', 'Processor time', 'PostgreSQL’s', 'p50', 'p99', 'Memory, idle', 'Memory, under load', 'Not 200'];
   return table(header, [0], rows);
-}
-
-function stepsTable(steps: StepsOfReviews): string {
-  const rows = Object.entries(STEPS).map(([step, title]) => [
-    title,
-    ...Object.keys(REVIEWS).map((which) =>
-      steps[which as keyof typeof REVIEWS][step as keyof Steps].toLocaleString('en'),
-    ),
-  ]);
-  return table(['', ...Object.values(REVIEWS)], [0], rows);
 }
 
 function targetTable(figures: Figures): string {

@@ -1,4 +1,3 @@
-import type { StepsOfReviews } from '../test/helpers/count-steps.ts';
 import type { Both, ContenderName } from './contenders.ts';
 import type { Latency, Storage } from './latency.ts';
 import type { Reviews } from './reviews.ts';
@@ -21,7 +20,6 @@ export interface Figures {
   readonly storage: Both<Storage>;
   readonly reviews: Reviews;
   readonly slowForge: SlowForge;
-  readonly steps: StepsOfReviews;
 }
 
 interface Target {

@@ -10,8 +10,6 @@ export interface TcpProxy {
   /** Connections that clients hold open now, and all there ever were. */
   readonly open: number;
   readonly accepted: number;
-  /** Bytes from the target so far. */
-  readonly received: number;
   /** Forwards everything; what `hang` held back goes first. */
   pass(): Promise<void>;
   /** Accepts connections and forwards nothing; those that are open freeze. */
@@ -48,7 +46,6 @@ export async function startProxy(
   const clients = new Set<Socket>();
   let open = 0;
   let accepted = 0;
-  let received = 0;
   let lateness = 0;
   let resets = false;
   let gate = openGate();
@@ -101,9 +98,6 @@ export async function startProxy(
     if (makeReader !== undefined) {
       client.on('data', makeReader());
     }
-    target.on('data', (piece) => {
-      received += piece.length;
-    });
     forward(client, target, connected);
     forward(target, client, connected);
   });
@@ -131,9 +125,6 @@ export async function startProxy(
     },
     get accepted() {
       return accepted;
-    },
-    get received() {
-      return received;
     },
     pass: () => forwardAgain(0),
     delay: (milliseconds) => forwardAgain(milliseconds),

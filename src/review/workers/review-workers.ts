@@ -9,7 +9,7 @@ import { type Limit, MAX_TASK_MS, MAX_WORKER_HEAP_MB, makeWorkerPool, type Worke
 
 /**
  * Two, so that a repository whose policy uses up its time leaves one to all others. More would take the processor from
- * the event loop, and memory: see docs/sizing.md.
+ * the event loop, and 35 MiB of memory each.
  */
 const WORKERS = 2;
 

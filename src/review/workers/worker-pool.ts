@@ -15,7 +15,7 @@ import {
 
 /** Processor time of one task, so that a busy machine ends no ordinary one; those take milliseconds. */
 export const MAX_TASK_MS = 2_000;
-/** Heap of one worker. The modules take about 20 MB of it; see docs/sizing.md. */
+/** Heap of one worker. The modules take about 20 MB of it. */
 export const MAX_WORKER_HEAP_MB = 96;
 const MAX_YOUNG_MB = 16;
 /** In the npm package both files are compiled, to `.js`. */
