@@ -144,7 +144,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/commits.ts',
     find: '(wanted.signed_off !== undefined && !cleanMerges.has(sha))',
     replace: '(wanted.signed_off !== undefined && cleanMerges.has(sha))',
-    tests: ['test/unit/review/docs.test.ts', 'test/stories/four-eyes.test.ts'],
+    tests: ['test/unit/review/predicates.test.ts', 'test/stories/four-eyes.test.ts'],
   },
   {
     id: 'review-sign-off-of-others',

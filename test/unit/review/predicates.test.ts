@@ -393,6 +393,18 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       "by somebody else than the commit's author",
     ],
     [
+      '{ commits: { every: { signed_off: true } } }',
+      { commits: [{ message: 'Merge', parents: 2, clean: true }] },
+      'matched',
+      'a clean merge needs none',
+    ],
+    [
+      '{ commits: { every: { signed_off: true } } }',
+      { commits: [{ message: 'Merge', parents: 2 }] },
+      'unmatched',
+      'a merge that changes something needs one',
+    ],
+    [
       "{ commits: { every: { message: '^a' }, some: { fixup: true } } }",
       { commits: [{ message: 'ab' }] },
       'unmatched',
