@@ -411,6 +411,18 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       'both are asked for',
     ],
     [
+      "{ commits: { oldest: { message: '^a' } } }",
+      { commits: [{ message: 'a' }, { message: 'b' }] },
+      'matched',
+      'the first of the branch',
+    ],
+    [
+      "{ commits: { oldest: { message: '^a' } } }",
+      { commits: [{ message: 'b' }, { message: 'a' }] },
+      'unmatched',
+      'not the newest',
+    ],
+    [
       '{ commits: { some: { fixup: true } } }',
       { commits: [{ message: 'a' }], commits_complete: false },
       'undecided',
