@@ -184,12 +184,6 @@ export function makeMetrics() {
       buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
       registers,
     }),
-    refusedDeliveries: new Counter({
-      name: 'gatehouse_refused_deliveries_total',
-      help: 'Failed deliveries that the forge lists and that Gatehouse had refused for good, by HTTP status; not requested again',
-      labelNames: ['status'],
-      registers,
-    }),
     forgeRequests: new Counter({
       name: 'gatehouse_forge_requests_total',
       help: 'Requests to the forge by status (none: no answer)',

@@ -63,17 +63,15 @@ export async function insertDeliveries(
   const frameIds = new Map(frames.map(({ id }) => [id, parameter(id)]));
   const rows = deliveries.map((delivery, index) => rowsOf(delivery, bodies[index], frameIds, parameter));
   const frameRows = frames.map(({ id, compressed }) => `(${frameIds.get(id)}::uuid, ${parameter(compressed)}::bytea)`);
-  const hooks = hooksOf(deliveries);
-  const hookColumns = [hooks.map(({ repository }) => repository), hooks.map(({ hookId }) => hookId)].map(parameter);
+  const repositories = parameter(repositoriesOf(deliveries));
   const { rows: stored } = await client.query<{ hook_id: string | null; delivery_id: string; repeated_body: boolean }>({
     // One that comes alone finds its statement planned. Of larger batches there are too many sizes to keep a plan of
     // each.
     ...(deliveries.length === 1 && { name: 'one delivery' }),
     text: `WITH seen AS (
-             INSERT INTO gatehouse.hooks
-             SELECT * FROM unnest(${hookColumns[0]}::text[], ${hookColumns[1]}::text[]) AS hook (repository, hook_id)
-              WHERE NOT EXISTS (SELECT FROM gatehouse.hooks known
-                                 WHERE known.repository = hook.repository AND known.hook_id = hook.hook_id)
+             INSERT INTO gatehouse.repositories (name)
+             SELECT name FROM unnest(${repositories}::text[]) AS named (name)
+              WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE known.name = named.name)
              ON CONFLICT DO NOTHING),
            new AS (
              INSERT INTO gatehouse.delivery_keys AS key (${namesOf(KEY).join(', ')})
@@ -127,13 +125,8 @@ function insertFrames(rows: readonly string[]): string {
               WHERE EXISTS (SELECT FROM stored WHERE frame_id = packed.id)),`;
 }
 
-/** Each once, in one order everywhere: two transactions that insert the same hooks crosswise would deadlock. */
-function hooksOf(deliveries: readonly NewDelivery[]): readonly { repository: string; hookId: string }[] {
-  const hooks = new Map<string, { repository: string; hookId: string }>();
-  for (const { repository, hookId, resynced } of deliveries) {
-    if (repository !== null && resynced) {
-      hooks.set(JSON.stringify([repository, hookId]), { repository, hookId });
-    }
-  }
-  return [...hooks].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, hook]) => hook);
+/** Each once, in one order everywhere: two transactions that insert the same ones crosswise would deadlock. */
+function repositoriesOf(deliveries: readonly NewDelivery[]): readonly string[] {
+  const names = deliveries.flatMap(({ repository, resynced }) => (repository !== null && resynced ? [repository] : []));
+  return [...new Set(names)].sort();
 }

@@ -15,13 +15,12 @@ const TOKEN = 'a-forge-token-of-the-cluster-tests';
 /** Far longer than the four seconds in which a delivery has to be stored. It ends sooner. */
 const LOCK_SECONDS = 120;
 
-/** Together they give every series of the worker: verdicts, a task that was ended, a delivery that was refused, a status of somebody else. */
+/** Together they give every series of the worker: verdicts, a task that was ended, a status of somebody else. */
 const PULL_REQUESTS: ForgePlan['pullRequests'] = [
   {
     repository: 'acme/widgets',
     files: { '.gatehouse.yml': policy("    require: { title: '^(feat|fix): ' }") },
     title: 'no prefix',
-    earlierAnswers: [401],
     statusBy: 'mallory',
   },
   { repository: 'acme/invalid', files: { '.gatehouse.yml': 'rules: none\n' }, title: 'feat: things' },

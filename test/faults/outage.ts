@@ -167,7 +167,7 @@ async function openAll(story: Story, { repositories, pullRequests }: OutageSize)
     }
     return { repository, number, fate };
   });
-  await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [names]);
+  await door.database.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [names]);
   const worker = await story.openDoor({}, WORKER);
   const isReviewed = ({ repository, number, fate }: (typeof opened)[number]) =>
     stateOf(forge, { repository, number }) === (fate.title.startsWith('feat') ? 'success' : 'failure');

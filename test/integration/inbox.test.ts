@@ -52,7 +52,7 @@ test('when its job cannot be added, the delivery is not stored either', async (t
 test('when adding a job fails, neither the deliveries nor the jobs are stored', async (t) => {
   await using door = await openInbox({
     jobStatements: async () => [
-      { text: `INSERT INTO gatehouse.repositories (name) VALUES ('acme/widgets')` },
+      { text: `INSERT INTO gatehouse.repositories (name) VALUES ('a job')` },
       { text: 'SELECT 1 / 0' },
     ],
   });
@@ -90,7 +90,8 @@ for (const [how, batch] of [
     for (const { outcome } of answers) {
       t.is(outcome, 'accepted', 'by the second attempt');
     }
-    t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 1 + batch, 'each with its job');
+    const { rowCount } = await door.pool.query("SELECT FROM gatehouse.repositories WHERE name ~ '^(before|job)'");
+    t.is(rowCount, 1 + batch, 'each with its job');
   });
 }
 
@@ -217,7 +218,7 @@ test('a role that turns synchronous_commit off does not turn it off for deliveri
   ]);
 });
 
-test('the hook of a delivery is stored, and a push to a fork is not a hook', async (t) => {
+test('the repository of a delivery is stored once, and not that of a push to a fork', async (t) => {
   await using door = await openInbox();
   const accepted = await Promise.all([
     door.inbox.accept(delivery({ hookId: '2' })),
@@ -228,9 +229,6 @@ test('the hook of a delivery is stored, and a push to a fork is not a hook', asy
   ]);
   t.true(accepted.every(({ outcome }) => outcome === 'accepted'));
   await door.inbox.accept(delivery({ hookId: '2' }));
-  const { rows } = await door.pool.query('SELECT repository, hook_id FROM gatehouse.hooks ORDER BY 1, 2');
-  t.deepEqual(
-    rows.map(({ repository, hook_id }) => `${repository} ${hook_id}`),
-    ['acme/gadgets 1', 'acme/widgets 1', 'acme/widgets 2'],
-  );
+  const { rows } = await door.pool.query('SELECT name FROM gatehouse.repositories ORDER BY 1');
+  t.deepEqual(rows, [{ name: 'acme/gadgets' }, { name: 'acme/widgets' }]);
 });

@@ -30,7 +30,6 @@ const NAMES = [
   'gatehouse_oldest_waiting_job_seconds',
   'gatehouse_overrides_total',
   'gatehouse_readiness_changes_total',
-  'gatehouse_refused_deliveries_total',
   'gatehouse_rejections_total',
   'gatehouse_repeated_bodies_total',
   'gatehouse_review_seconds',

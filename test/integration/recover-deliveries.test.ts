@@ -1,59 +1,99 @@
 import test from 'ava';
+import { pino } from 'pino';
 import type { DeliveryRecovery, FailedDelivery } from '../../src/forges/port/delivery-recovery.ts';
-import { MAX_REDELIVERIES_A_ROUND, recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
+import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 
-const HOOKS = ['1', '2', '3'].map((hookId) => ({ repository: `acme/site-${hookId}`, hookId }));
-/** Of each webhook. */
-const FAILED = 250;
+const MINUTE_MS = 60_000;
+const SILENT = makeLog('silent');
 
-for (const scope of ['app', 'repository'] as const) {
-  test(`an outage never makes a resync request all deliveries at once (${scope})`, async (t) => {
-    const database = await makeMigratedDatabase();
-    const pool = openPool(database.url);
-    t.teardown(async () => {
-      await pool.end();
-      await database.drop();
-    });
-    for (const { repository, hookId } of HOOKS) {
-      await pool.query('INSERT INTO gatehouse.hooks VALUES ($1, $2)', [repository, hookId]);
-    }
-    const waiting = new Map(HOOKS.flatMap((hook) => failuresOf(hook).map((one) => [one.guid, one])));
-    const asked: string[] = [];
-    const deliveries: DeliveryRecovery = {
-      scope,
-      failedDeliveries: async (since, hook) =>
-        [...waiting.values()].filter(
-          (one) => new Date(one.deliveredAt) >= since && (hook === undefined || one.hook?.hookId === hook.hookId),
-        ),
-      async redeliver({ guid }) {
-        waiting.delete(guid);
-        asked.push(guid);
-      },
-    };
-    const rounds: number[] = [];
-    while (waiting.size > 0 && rounds.length < 10) {
-      const before = asked.length;
-      await recoverDeliveries({ deliveries, pool, minutes: 15, metrics: makeMetrics(), log: makeLog('silent') });
-      rounds.push(asked.length - before);
-    }
-    t.deepEqual(rounds, [MAX_REDELIVERIES_A_ROUND, MAX_REDELIVERIES_A_ROUND, 150]);
-    t.is(new Set(asked).size, FAILED * HOOKS.length, 'each once');
-    t.true(asked[0]?.endsWith(`/${FAILED - 1}`), 'the newest first');
+/** A list of failed deliveries, in which each attempt that is asked for is answered with `status`. */
+function makeList(status: number, sent: readonly { readonly id: string; readonly minutesAgo: number }[]) {
+  const asked: string[] = [];
+  let list: readonly FailedDelivery[] = sent.map(({ id, minutesAgo }) => ({
+    id,
+    status,
+    attempts: 1,
+    firstSentAt: new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString(),
+  }));
+  const deliveries: DeliveryRecovery = {
+    failed: async (since) => list.filter(({ firstSentAt }) => new Date(firstSentAt) >= since),
+    async redeliver({ id }) {
+      asked.push(id);
+      list = list.map((one) => (one.id === id ? { ...one, attempts: one.attempts + 1 } : one));
+    },
+  };
+  return {
+    asked,
+    deliveries,
+    forget: () => {
+      list = list.filter(({ id }) => !asked.includes(id));
+    },
+  };
+}
+
+test('an outage never makes a resync request all deliveries at once', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  const sent = Array.from({ length: 750 }, (_, index) => ({ id: `${index}`, minutesAgo: 1 + index / 10 }));
+  const { asked, deliveries, forget } = makeList(0, sent);
+  const rounds: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const before = asked.length;
+    await recoverDeliveries(deliveries, pool, SILENT);
+    rounds.push(asked.length - before);
+    forget();
+  }
+  t.deepEqual(rounds, [300, 300, 150, 0]);
+  t.is(new Set(asked).size, sent.length, 'each once');
+  t.is(asked[0], '0', 'the newest first');
+});
+
+test('no delivery is tried more than three times, however long that takes', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  const { asked, deliveries } = makeList(502, [{ id: 'never accepted', minutesAgo: 120 }]);
+  for (let round = 0; round < 5; round++) {
+    await recoverDeliveries(deliveries, pool, SILENT);
+  }
+  t.is(asked.length, 2, 'the first attempt was the forge’s own');
+});
+
+test('what was sent before the last round is not looked for again', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  const sent = [9, 60].map((minutesAgo) => ({ id: `${minutesAgo}`, minutesAgo }));
+  const { asked, deliveries } = makeList(502, sent);
+  await recordDone(pool, 'recover-deliveries');
+  await recoverDeliveries(deliveries, pool, SILENT);
+  t.deepEqual(asked, ['9'], 'the list may show a delivery some minutes after it was made');
+});
+
+for (const { status, requests, becomes } of [
+  { status: 0, requests: 1, becomes: 'requested again' },
+  { status: 401, requests: 0, becomes: 'only reported' },
+  { status: 408, requests: 1, becomes: 'requested again' },
+  { status: 415, requests: 0, becomes: 'only reported' },
+  { status: 429, requests: 1, becomes: 'requested again' },
+  { status: 502, requests: 1, becomes: 'requested again' },
+]) {
+  test(`a delivery that was answered with ${status} is ${becomes}`, async (t) => {
+    const pool = await openMigratedDatabase(t);
+    const { asked, deliveries } = makeList(status, [{ id: 'one', minutesAgo: 1 }]);
+    const lines: string[] = [];
+    await recoverDeliveries(deliveries, pool, pino({}, { write: (line: string) => lines.push(line) }));
+    t.is(asked.length, requests);
+    t.is(lines.filter((line) => line.includes(`"statuses":[${status}]`)).length, 1 - requests);
   });
 }
 
-/** Oldest first, an hour of them. */
-function failuresOf(hook: (typeof HOOKS)[number]): readonly FailedDelivery[] {
-  const begin = Date.now() - 60 * 60_000;
-  return Array.from({ length: FAILED }, (_, index) => ({
-    id: `${index}`,
-    guid: `${hook.hookId}/${index}`,
-    event: 'pull_request',
-    status: 0,
-    deliveredAt: new Date(begin + index * 1_000).toISOString(),
-    hook,
-  }));
-}
+test('a list that cannot be read does not make the resync fail', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  const { asked, deliveries } = makeList(502, [{ id: 'one', minutesAgo: 1 }]);
+  const failed = async () => {
+    throw new ForgeError('invalid', 'GET /app/hook/deliveries: not found');
+  };
+  await recoverDeliveries({ ...deliveries, failed }, pool, SILENT);
+  await recoverDeliveries(deliveries, pool, SILENT);
+  t.deepEqual(asked, ['one'], 'the next resync has asked for it');
+});

@@ -36,9 +36,10 @@ test('a resync reads no row of a large inbox', async (t) => {
      SELECT '1', n, 'push', ${repository}, '', '' FROM generate_series(1, $2::int) n`,
     [REPOSITORIES, DELIVERIES],
   );
-  await pool.query(`INSERT INTO gatehouse.hooks SELECT ${repository}, '1' FROM generate_series(1, $1::int) n`, [
-    REPOSITORIES,
-  ]);
+  await pool.query(
+    `INSERT INTO gatehouse.repositories (name) SELECT ${repository} FROM generate_series(1, $1::int) n`,
+    [REPOSITORIES],
+  );
   await pool.query('ANALYZE');
   await pool.query('SELECT count(repository) FROM gatehouse.deliveries');
   const before = await deliveriesRead(pool);
@@ -71,8 +72,7 @@ test('a resync reads no row of a large inbox', async (t) => {
     },
     { began: new Date(), new: true },
   );
-  const deliveries = { scope: 'repository', failedDeliveries: async () => [], redeliver: async () => {} } as const;
-  await recoverDeliveries({ deliveries, pool, minutes: 15, metrics: makeMetrics(), log });
+  await recoverDeliveries({ failed: async () => [], redeliver: async () => {} }, pool, log);
   t.is(asked, REPOSITORIES);
   t.is(await deliveriesRead(pool), before);
 });

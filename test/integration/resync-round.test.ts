@@ -9,7 +9,6 @@ import { notUnderReview } from '../../src/jobs/queue/under-review.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { beginRound, type RoundDeps } from '../../src/jobs/resync/due-repositories.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
-import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
@@ -73,7 +72,9 @@ async function setUp(t: ExecutionContext, count: number) {
     minutes: 15,
     log: makeLog('silent'),
   };
-  await pool.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [list.all.map(({ name }) => name)]);
+  await pool.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [
+    list.all.map(({ name }) => name),
+  ]);
   const due = async () => {
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse.repositories WHERE due ORDER BY 1');
     return rows.map(({ name }) => name);
@@ -304,33 +305,6 @@ test('a resync that one worker has requested is not due for another', async (t) 
   t.false(await isDue(pool, 'resync', 14));
   await pool.query("UPDATE gatehouse.progress SET done_until = now() - interval '15 minutes'");
   t.true(await isDue(pool, 'resync', 14));
-});
-
-test('each round reads the failed deliveries of 200 hooks, and the next of others', async (t) => {
-  const pool = await openMigratedDatabase(t);
-  const hooks = 500;
-  await pool.query(
-    "INSERT INTO gatehouse.hooks SELECT 'acme/repository-' || n, '1' FROM generate_series(1, $1::int) n",
-    [hooks],
-  );
-  const asked: string[] = [];
-  const deliveries = {
-    scope: 'repository',
-    async failedDeliveries(_since: Date, hook?: { readonly repository: string }) {
-      asked.push(hook?.repository ?? '');
-      return [];
-    },
-    redeliver: async () => {},
-  } as const;
-  const counts: number[] = [];
-  for (let round = 0; round < 3; round++) {
-    await recoverDeliveries({ deliveries, pool, minutes: 15, metrics: makeMetrics(), log: makeLog('silent') });
-    counts.push(new Set(asked).size);
-  }
-  t.deepEqual(counts, [200, 400, hooks]);
-  asked.length = 0;
-  await recoverDeliveries({ deliveries, pool, minutes: 24 * 60, metrics: makeMetrics(), log: makeLog('silent') });
-  t.is(asked.length, hooks / 2, 'each within two days');
 });
 
 test('a new database gets to know what may be written to, once', async (t) => {

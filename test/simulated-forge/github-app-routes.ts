@@ -1,6 +1,6 @@
 import type { SimulatedApp } from './github-dialect.ts';
 import { cursorPage, page } from './github-pages.ts';
-import { NOT_FOUND, webOf, withRepository } from './github-read-routes.ts';
+import { NOT_FOUND, webOf } from './github-read-routes.ts';
 import { repository, user } from './github-shapes.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { type Delivery, newId, type World } from './world.ts';
@@ -19,7 +19,6 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
     return id === undefined ? NOT_FOUND : { status: 200, body };
   };
   const repos = '/repos/:owner/:repo';
-  const hooks = `${repos}/hooks/:hook/deliveries`;
 
   return {
     'GET /app': asApp((call, known) => ({
@@ -82,10 +81,8 @@ export function githubAppRoutes(world: World, app: SimulatedApp | undefined): Ro
 
     'GET /orgs/:org/memberships/:username': (call) => membership(world, app, call),
 
-    'GET /app/hook/deliveries': asApp((call) => list(world, call, undefined)),
-    'POST /app/hook/deliveries/:id/attempts': asApp((call) => redeliver(world, call, undefined)),
-    [`GET ${hooks}`]: withRepository(world, (_, call) => list(world, call, hookOf(call))),
-    [`POST ${hooks}/:id/attempts`]: withRepository(world, (_, call) => redeliver(world, call, hookOf(call))),
+    'GET /app/hook/deliveries': asApp((call) => list(world, call)),
+    'POST /app/hook/deliveries/:id/attempts': asApp((call) => redeliver(world, call)),
   };
 }
 
@@ -116,19 +113,21 @@ function shownHook({ hook }: SimulatedApp): object {
   return { ...shown, ...(secret !== null && { secret: '********' }), insecure_ssl: '0' };
 }
 
-function hookOf(call: Call): string {
-  return `${call.parameters['owner']}/${call.parameters['repo']}#${call.parameters['hook']}`;
-}
-
-function list(world: World, call: Call, hook: string | undefined): Answer {
-  const newestFirst = world.deliveries.filter((delivery) => delivery.hook === hook).toReversed();
+/** Newest first. */
+function list({ deliveries }: World, call: Call): Answer {
+  const seen = new Set<string>();
+  const listed = deliveries.map((delivery) => {
+    const isRepeat = seen.has(delivery.guid);
+    seen.add(delivery.guid);
+    return { ...delivery, isRepeat };
+  });
   return cursorPage(
     call,
-    newestFirst.map(({ id, guid, event, statusCode, deliveredAt }) => ({
+    listed.toReversed().map(({ id, guid, event, statusCode, deliveredAt, isRepeat }) => ({
       id,
       guid,
       delivered_at: deliveredAt,
-      redelivery: false,
+      redelivery: isRepeat,
       duration: 0.2,
       status: statusCode < 300 ? 'OK' : 'Invalid HTTP Response',
       status_code: statusCode,
@@ -139,10 +138,8 @@ function list(world: World, call: Call, hook: string | undefined): Answer {
 }
 
 /** The same delivery once more, now with success. */
-function redeliver(world: World, call: Call, hook: string | undefined): Answer {
-  const known = world.deliveries.find(
-    (delivery) => delivery.id === Number(call.parameters['id']) && delivery.hook === hook,
-  );
+function redeliver(world: World, call: Call): Answer {
+  const known = world.deliveries.find(({ id }) => id === Number(call.parameters['id']));
   if (known === undefined) {
     return NOT_FOUND;
   }

@@ -2,7 +2,6 @@
  * A simulated GitHub as a process of its own, for tests whose Gatehouse runs in containers and has to reach it by name.
  * Its plan comes as JSON in the variable PLAN; once it listens, it prints what the test needs as one line of JSON.
  */
-import { randomUUID } from 'node:crypto';
 import { startSimulatedForge } from './simulated-forge.ts';
 
 /** Where it listens. */
@@ -24,8 +23,6 @@ export interface ForgePlan {
     /** What the repository has on its main branch. */
     readonly files: Readonly<Record<string, string>>;
     readonly title: string;
-    /** What earlier deliveries of its hook were answered. */
-    readonly earlierAnswers?: readonly number[];
     /** Who sets a success under Gatehouse's name on its head; the webhook tells of that, too. */
     readonly statusBy?: string;
   }[];
@@ -60,16 +57,12 @@ if (import.meta.main) {
   for (const owner of outsiderOf) {
     forge.addOutsider(`${login} of ${owner}`);
   }
-  const opened = pullRequests.map(({ repository, files, title, earlierAnswers = [], statusBy }) => {
+  const opened = pullRequests.map(({ repository, files, title, statusBy }) => {
     forge.app.install(repository.split('/')[0] ?? '');
     forge.createRepository(repository, files);
     forge.commit(repository, 'topic', { 'CHANGES.md': 'A change\n' });
     const number = forge.openPullRequest(repository, { head: 'topic', title });
     const webhook = forge.webhook(repository, { kind: 'pull-request', number, action: 'opened' }, { secret });
-    for (const statusCode of earlierAnswers) {
-      const delivery = { guid: randomUUID(), event: 'pull_request', deliveredAt: new Date().toISOString() };
-      forge.addDelivery({ ...delivery, statusCode, hook: `${repository}#1` });
-    }
     const { headSha } = forge.pull(repository, number);
     if (statusBy === undefined) {
       return { headSha, webhook };

@@ -254,8 +254,6 @@ export interface Delivery {
   readonly event: string;
   readonly statusCode: number;
   readonly deliveredAt: string;
-  /** `owner/name#hook` of a repository's hook; absent for the App's. */
-  readonly hook?: string;
 }
 
 export function makeWorld(): World {

@@ -324,7 +324,6 @@ test("github: one owner's rate limit does not hold up the resync of the others",
   forge.createRepository('other/site', own);
   forge.commit('other/site', 'topic', { 'a.txt': 'a\n' });
   const number = forge.openPullRequest('other/site', { head: 'topic', title: 'feat: a' });
-  await door.database.query("INSERT INTO gatehouse.hooks VALUES ($1, ''), ('other/site', '')", [REPOSITORY]);
   await door.database.query("INSERT INTO gatehouse.repositories (name) VALUES ($1), ('other/site')", [REPOSITORY]);
   // What the installation of acme has left is used up for ten minutes.
   forge.fault({ path: /^\/repos\/acme\/[^/]+(?:$|\/(?!installation))/, fault: { kind: 'too-many', retryAfter: 600 } });

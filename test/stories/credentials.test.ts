@@ -114,7 +114,7 @@ for (const name of FORGES) {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { database } = story.door;
     const number = story.openSilently(CHANGE, { title: 'things' });
-    await database.query('INSERT INTO gatehouse.hooks VALUES ($1, $2), ($3, $2)', [REPOSITORY, '', 'acme/other']);
+    await database.query('INSERT INTO gatehouse.repositories (name) VALUES ($1), ($2)', [REPOSITORY, 'acme/other']);
     const { log, lines } = capture();
     {
       const nowhere = `http://${NOWHERE}`;

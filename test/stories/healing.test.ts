@@ -78,25 +78,7 @@ for (const name of FORGES) {
   });
 }
 
-test("github: the redelivery of a hook's failed deliveries is requested once", async (t) => {
-  await using story = await tellStory('github', FILES, {}, DOOR);
-  const { forge } = story;
-  await story.open({ 'a.txt': 'a\n' });
-  const hook = `${REPOSITORY}#1`;
-  const deliveredAt = new Date().toISOString();
-  const delivery = { event: 'pull_request', deliveredAt, hook };
-  forge.addDelivery({ ...delivery, guid: 'accepted', statusCode: 200 });
-  forge.addDelivery({ ...delivery, guid: 'failed', statusCode: 503 });
-  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 503 });
-  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 200 });
-  forge.addDelivery({ ...delivery, guid: 'of another hook', statusCode: 503, hook: `${REPOSITORY}#2` });
-  await workerComesBy(story);
-  t.is(forge.count('POST', /\/attempts$/), 1);
-  await workerComesBy(story);
-  t.is(forge.count('POST', /\/attempts$/), 1);
-});
-
-test('github: an App requests the redelivery of failed deliveries of all repositories', async (t) => {
+test('github: an App requests the redelivery of failed deliveries once', async (t) => {
   await using story = await tellStory(
     'github',
     FILES,
@@ -106,19 +88,16 @@ test('github: an App requests the redelivery of failed deliveries of all reposit
   const { forge } = story;
   forge.app.install('acme');
   const number = await story.open({ 'a.txt': 'a\n' });
-  forge.addDelivery({ event: 'pull_request', guid: 'failed', statusCode: 503, deliveredAt: new Date().toISOString() });
+  const delivery = { event: 'pull_request', deliveredAt: new Date().toISOString() };
+  forge.addDelivery({ ...delivery, guid: 'accepted', statusCode: 200 });
+  forge.addDelivery({ ...delivery, guid: 'failed', statusCode: 503 });
+  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 503 });
+  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 200 });
   await workerComesBy(story);
   t.is(story.status(number)?.state, 'success');
   t.is(forge.count('POST', /^\/app\/hook\/deliveries\/:id\/attempts$/), 1);
-});
-
-test('github: a repository whose deliveries may not be read is resynced all the same', async (t) => {
-  await using story = await tellStory('github', FILES, {}, DOOR);
-  await story.open({ 'a.txt': 'a\n' });
-  const missed = story.openSilently({ 'b.txt': 'b\n' });
-  story.forge.fault({ path: /\/hooks\//, fault: { kind: 'status', status: 403 } });
   await workerComesBy(story);
-  t.is(story.status(missed)?.state, 'success');
+  t.is(forge.count('POST', /\/attempts$/), 1);
 });
 
 test('a repository that cannot be read does not stop the resync of others', async (t) => {
@@ -130,66 +109,6 @@ test('a repository that cannot be read does not stop the resync of others', asyn
   story.forge.deleteRepository(gone.repository);
   await workerComesBy(story);
   t.is(story.status(missed)?.state, 'success');
-});
-
-test('github: deliveries that were rejected for good are counted, not requested', async (t) => {
-  await using story = await tellStory('github', FILES, {}, DOOR);
-  const { forge, door } = story;
-  await story.open({ 'a.txt': 'a\n' });
-  const refused = (guid: string, statusCode: number) =>
-    forge.addDelivery({
-      event: 'push',
-      deliveredAt: new Date().toISOString(),
-      hook: `${REPOSITORY}#1`,
-      guid,
-      statusCode,
-    });
-  refused('wrong secret', 401);
-  refused('form post', 415);
-  refused('door was away', 502);
-  const started = new Date();
-  await using worker = await story.openDoor({}, WORKER);
-  await story.resynced(started);
-  t.is(forge.count('POST', /\/attempts$/), 1, 'only what may succeed');
-  const counted = async () =>
-    (await (await fetch(worker.metricsUrl)).text()).match(/^gatehouse_refused_deliveries.*$/gm);
-  t.deepEqual(await counted(), [
-    'gatehouse_refused_deliveries_total{status="401"} 1',
-    'gatehouse_refused_deliveries_total{status="415"} 1',
-  ]);
-  const again = new Date();
-  await door.database.query("UPDATE gatehouse.progress SET done_until = now() - interval '1 day'");
-  await using _second = await story.openDoor({}, WORKER);
-  await story.resynced(again);
-  t.deepEqual(
-    (await door.database.query('SELECT guid, redeliveries FROM gatehouse.failed_deliveries ORDER BY 1')).rows.map(
-      ({ guid, redeliveries }) => `${guid} ${redeliveries}`,
-    ),
-    ['door was away 1', 'form post 0', 'wrong secret 0'],
-  );
-});
-
-test('github: a redelivery of one delivery is requested five times at most', async (t) => {
-  await using story = await tellStory('github', FILES, {}, DOOR);
-  const { forge, door } = story;
-  await story.open({ 'a.txt': 'a\n' });
-  // It accepts the request and does nothing.
-  forge.fault({ method: 'POST', path: /\/attempts$/, fault: { kind: 'json', body: {} } });
-  for (let resyncs = 1; resyncs <= 7; resyncs++) {
-    // As the forge lists the attempt that was requested before: it has failed as well.
-    forge.addDelivery({
-      event: 'push',
-      deliveredAt: new Date().toISOString(),
-      hook: `${REPOSITORY}#1`,
-      guid: 'never accepted',
-      statusCode: 502,
-    });
-    const started = new Date();
-    await using _worker = await story.openDoor({}, WORKER);
-    await story.resynced(started);
-  }
-  t.is(forge.count('POST', /\/attempts$/), 5);
-  t.is((await door.database.query('SELECT FROM gatehouse.failed_deliveries')).rowCount, 1);
 });
 
 test('a repository that is gone is asked for once, and its rows are deleted', async (t) => {
@@ -205,7 +124,6 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
   t.is(forge.seen.filter(({ path }) => path.includes(gone.repository)).length, 1);
   for (const [table, column] of [
     ['reviews', 'repository'],
-    ['hooks', 'repository'],
     ['repositories', 'name'],
   ]) {
     t.is(
@@ -235,7 +153,7 @@ test('a resync in pieces looks at each repository once', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
   const { door } = story;
   const repositories = [REPOSITORY, ...Array.from({ length: 4 }, () => story.scene(FILES).repository)];
-  await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [repositories]);
+  await door.database.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [repositories]);
   const asked: string[] = [];
   const deps = {
     pool: door.database,

@@ -27,7 +27,7 @@ async function quietRepositories(story: Story) {
   forge.commit(busy[2]?.repository ?? '', 'main', extending);
   forge.age(DAY_MS);
   const names = scenes.map(({ repository }) => repository);
-  await door.database.query("INSERT INTO gatehouse.hooks SELECT unnest($1::text[]), ''", [names]);
+  await door.database.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [names]);
   await resyncs(story, ...names);
   // A verdict has no comment, so that nothing has changed since.
   const states = () => busy.map((scene, index) => scene.status(numbers[index] ?? 0)?.state);
@@ -114,7 +114,7 @@ test("github: one owner's rate limit does not keep the others' pull requests wai
   forge.commit('other/site', 'topic', { 'a.txt': 'a\n' });
   const number = forge.openPullRequest('other/site', { head: 'topic', title: 'feat: a' });
   const stateOf = () => forge.statuses('other/site', forge.pull('other/site', number).headSha).at(-1)?.state;
-  await door.database.query("INSERT INTO gatehouse.hooks VALUES ($1, ''), ('other/site', '')", [REPOSITORY]);
+  await door.database.query("INSERT INTO gatehouse.repositories (name) VALUES ($1), ('other/site')", [REPOSITORY]);
   // The first that is asked for: in the order of their names.
   forge.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'too-many', retryAfter: 600 } });
   await resyncs(story, 'other/site');

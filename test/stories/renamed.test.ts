@@ -29,7 +29,6 @@ for (const name of FORGES) {
         (row) => row.name,
       );
     t.deepEqual(await names('repositories', 'name'), [RENAMED, 'acme/idle']);
-    t.deepEqual(await names('hooks', 'repository'), [RENAMED, 'acme/idle']);
     t.deepEqual(await names('reviews', 'repository'), [RENAMED]);
 
     forge.commit('acme/idle', 'topic', { 'c.txt': 'c\n' });

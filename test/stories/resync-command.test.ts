@@ -12,16 +12,7 @@ async function run(story: Story, ...names: string[]) {
 }
 
 async function loseDatabase({ door }: Story): Promise<void> {
-  const tables = [
-    'deliveries',
-    'frames',
-    'delivery_keys',
-    'hooks',
-    'repositories',
-    'reviews',
-    'progress',
-    'posted_statuses',
-  ];
+  const tables = ['deliveries', 'frames', 'delivery_keys', 'repositories', 'reviews', 'progress', 'posted_statuses'];
   await door.database.query(`TRUNCATE ${tables.map((table) => `gatehouse.${table}`).join(', ')} CASCADE`);
 }
 

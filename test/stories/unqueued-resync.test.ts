@@ -32,7 +32,7 @@ async function refuseResyncs(database: pg.Pool) {
 test('a resync that could not be queued when a worker starts never counts as done', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const number = story.openSilently({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  await story.door.database.query("INSERT INTO gatehouse.hooks VALUES ($1, '')", [REPOSITORY]);
+  await story.door.database.query('INSERT INTO gatehouse.repositories (name) VALUES ($1)', [REPOSITORY]);
   const refusal = await refuseResyncs(story.door.database);
   const started = new Date();
   await using _worker = await story.openDoor({}, WORKER);

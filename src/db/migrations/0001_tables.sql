@@ -53,16 +53,6 @@ CREATE TABLE gatehouse.delivery_keys (
 CREATE INDEX delivery_keys_received_at ON gatehouse.delivery_keys (received_at);
 CREATE INDEX delivery_keys_body_sha256 ON gatehouse.delivery_keys USING hash (body_sha256);
 
--- The hooks that deliveries have come through, kept where deliveries are stored, so that a resync never has to read them.
-CREATE TABLE gatehouse.hooks (
-  repository      text NOT NULL,
-  -- The forge's id of the hook, '' where it names none.
-  hook_id         text NOT NULL,
-  -- Failed deliveries of a repository's hook were looked for until then. Null: not yet.
-  recovered_until timestamptz,
-  PRIMARY KEY (repository, hook_id)
-);
-
 -- Which installation of a GitHub App an owner's repositories belong to, as payloads say. An account has one installation of an App.
 CREATE TABLE gatehouse.installations (
   -- In lower case.
@@ -372,18 +362,4 @@ CREATE TABLE gatehouse.repositories (
   resynced_at timestamptz,
   -- The forge's id, where its list of changes covers the repository (Gitea, Forgejo). Null: every round looks at it.
   listed_id   text
-);
-
--- Deliveries that the forge reports as failed, so that none is requested forever. Kept as long as the forge lists them.
-CREATE TABLE gatehouse.failed_deliveries (
-  -- '' for the webhook of an App.
-  repository    text        NOT NULL,
-  hook_id       text        NOT NULL,
-  guid          text        NOT NULL,
-  -- The HTTP status of the answer, 0 where there was none.
-  status        integer     NOT NULL,
-  -- How often a redelivery was requested.
-  redeliveries  integer     NOT NULL DEFAULT 0,
-  first_seen_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (repository, hook_id, guid)
 );

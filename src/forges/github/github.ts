@@ -49,7 +49,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
     name: 'github',
     machineAccounts: [],
     inspection: makeInspection(client),
-    deliveries: makeDeliveryRecovery(client),
+    ...(client.kind === 'app' && { deliveries: makeDeliveryRecovery(client) }),
     overviews: makeOverviews(client, account.self),
     merged: makeMergedPullRequests(client),
     mergeQueue: {

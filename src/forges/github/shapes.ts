@@ -199,5 +199,6 @@ export const inlineComments = z.array(
 );
 
 export const deliveries = z.array(
-  z.object({ id, guid: z.string(), delivered_at: z.string(), status_code: z.number().int(), event: z.string() }),
+  z.object({ id, guid: z.string(), delivered_at: z.string(), redelivery: z.boolean(), status_code: z.number().int() }),
 );
+export type Attempt = z.output<typeof deliveries>[number];

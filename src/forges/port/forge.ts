@@ -50,7 +50,7 @@ export interface Forge extends AccessCheck {
   readonly machineAccounts: readonly string[];
   readonly inspection: Inspection;
   readonly merged: MergedPullRequests;
-  /** Only where the forge offers it. */
+  /** Only where the forge offers it; on GitHub to an App, with a token each webhook has a list of its own. */
   readonly deliveries?: DeliveryRecovery;
   readonly overviews?: Overviews;
   readonly changeList?: ChangeList;

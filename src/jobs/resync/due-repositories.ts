@@ -33,9 +33,6 @@ const MAX_LISTED = 10_000;
 export async function beginRound(deps: RoundDeps): Promise<void> {
   const { pool, log } = deps;
   const { changeList } = deps.forge;
-  await pool.query(
-    'INSERT INTO gatehouse.repositories (name) SELECT DISTINCT repository FROM gatehouse.hooks ON CONFLICT DO NOTHING',
-  );
   if ((await doneUntil(pool, 'list-repositories')) === undefined) {
     await addWritable(deps);
   }

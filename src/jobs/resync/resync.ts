@@ -10,14 +10,11 @@ import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundDeps } from './due-repositories.ts';
 import { withdrawLeftSuccesses } from './left-successes.ts';
 import type { PresentRules } from './outdated-reviews.ts';
-import { type RecoveryDeps, recoverDeliveries } from './recover-deliveries.ts';
+import { recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncDeps, resyncRepository } from './resync-repository.ts';
 
 /** What a job of the queue needs. */
-export interface ResyncPieceDeps
-  extends Omit<ResyncDeps, 'minutes' | 'rules'>,
-    StatusOptions,
-    Pick<RecoveryDeps, 'metrics'> {
+export interface ResyncPieceDeps extends Omit<ResyncDeps, 'minutes' | 'rules'>, StatusOptions {
   readonly baselines: Pick<Baselines, 'refreshAll'>;
   readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
@@ -38,7 +35,9 @@ export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync
   }
   if (state !== 'interrupted' && isNew) {
     await withdrawLeftSuccesses(deps);
-    await recoverDeliveries({ ...deps, deliveries: forge.deliveries, minutes });
+    if (forge.deliveries !== undefined) {
+      await recoverDeliveries(forge.deliveries, deps.pool, deps.log);
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import type pg from 'pg';
  * - `resync-changes`: until when the forge's list of changes was read, in the forge's time.
  * - `resync-repositories`: when all repositories of that list were last read.
  * - `list-repositories`: when a new database was told which repositories there are.
- * - `recover-deliveries`: until when failed deliveries of an App were looked for.
+ * - `recover-deliveries`: what the forge had sent an App before has arrived, or was given up.
  */
 type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'recover-deliveries';
 

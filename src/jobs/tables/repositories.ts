@@ -28,7 +28,6 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
              WHERE r.verdict IS DISTINCT FROM 'none' AND coalesce(p.state, 'success') = 'success'
                AND coalesce(p.context, r.reported_as) IS NOT NULL
             ON CONFLICT DO NOTHING),
-          hooks AS (DELETE FROM gatehouse.hooks WHERE repository = $1),
           statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository, now],
@@ -42,9 +41,7 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
   await pool.query(
-    `WITH hooks AS (
-       INSERT INTO gatehouse.hooks SELECT $2, hook_id FROM gatehouse.hooks WHERE repository = $1 ON CONFLICT DO NOTHING),
-     repositories AS (
+    `WITH repositories AS (
        INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
      comments AS (
        INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)

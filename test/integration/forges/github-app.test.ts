@@ -140,30 +140,30 @@ test('an installation that was replaced by another is looked up again', async (t
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
-test('an App requests the redelivery of failed deliveries', async (t) => {
+test('an App tells which deliveries failed, and redelivers them', async (t) => {
   const { simulated, forge } = await setUpApp(t);
   const event = 'pull_request';
   simulated.addDelivery({ guid: 'too-old', event, statusCode: 500, deliveredAt: ago(3) });
-  simulated.addDelivery({ guid: 'failed-twice', event, statusCode: 500, deliveredAt: ago(1) });
+  simulated.addDelivery({ guid: 'too-old-at-first', event, statusCode: 500, deliveredAt: ago(2.5) });
+  const first = simulated.addDelivery({ guid: 'failed-twice', event, statusCode: 500, deliveredAt: ago(1) });
   simulated.addDelivery({ guid: 'arrived', event, statusCode: 200, deliveredAt: ago(0.9) });
   simulated.addDelivery({ guid: 'arrived-late', event, statusCode: 503, deliveredAt: ago(0.8) });
   const again = simulated.addDelivery({ guid: 'failed-twice', event, statusCode: 502, deliveredAt: ago(0.7) });
   simulated.addDelivery({ guid: 'arrived-late', event, statusCode: 200, deliveredAt: ago(0.6) });
   const last = simulated.addDelivery({ guid: 'timed-out', event: 'push', statusCode: 0, deliveredAt: ago(0.5) });
-  simulated.addDelivery({ guid: 'of-a-hook', event, statusCode: 500, deliveredAt: ago(0.1), hook: `${SITE}#7` });
+  simulated.addDelivery({ guid: 'too-old-at-first', event, statusCode: 500, deliveredAt: ago(0.4) });
   const since = new Date(Date.now() - 2 * DAY_MS);
 
-  t.is(forge.deliveries?.scope, 'app');
-  const failed = (await forge.deliveries?.failedDeliveries(since)) ?? [];
+  const failed = (await forge.deliveries?.failed(since)) ?? [];
   t.deepEqual(failed, [
-    { id: String(again.id), guid: 'failed-twice', event, status: 502, deliveredAt: again.deliveredAt },
-    { id: String(last.id), guid: 'timed-out', event: 'push', status: 0, deliveredAt: last.deliveredAt },
+    { id: String(last.id), status: 0, attempts: 1, firstSentAt: last.deliveredAt },
+    { id: String(again.id), status: 502, attempts: 2, firstSentAt: first.deliveredAt },
   ]);
 
   for (const delivery of failed) {
     await forge.deliveries?.redeliver(delivery);
   }
-  t.deepEqual(await forge.deliveries?.failedDeliveries(since), []);
+  t.deepEqual(await forge.deliveries?.failed(since), []);
 });
 
 test('a long list of deliveries is read as far back as needed, by cursor', async (t) => {
@@ -172,32 +172,13 @@ test('a long list of deliveries is read as far back as needed, by cursor', async
     const deliveredAt = new Date(Date.now() - (350 - index) * 60_000).toISOString();
     simulated.addDelivery({ guid: `guid-${index}`, event: 'push', statusCode: index % 2 ? 200 : 500, deliveredAt });
   }
-  const failed = await forge.deliveries?.failedDeliveries(new Date(Date.now() - 150.5 * 60_000));
+  const failed = await forge.deliveries?.failed(new Date(Date.now() - 150.5 * 60_000));
   t.is(failed?.length, 75);
   t.is(simulated.count('GET', /\/app\/hook\/deliveries$/), 2);
 });
 
-test("with a token the deliveries of a repository's hook are read", async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const hook = { repository: SITE, hookId: '7' };
-  const lost = { event: 'push', statusCode: 500, deliveredAt: ago(1) };
-  const { id } = simulated.addDelivery({ guid: 'mine', ...lost, hook: `${SITE}#7` });
-  simulated.addDelivery({ guid: 'not-mine', ...lost, hook: `${SITE}#8` });
-  const since = new Date(Date.now() - 2 * DAY_MS);
-
-  t.is(forge.deliveries?.scope, 'repository');
-  const failed = (await forge.deliveries?.failedDeliveries(since, hook)) ?? [];
-  t.deepEqual(failed, [
-    { id: String(id), guid: 'mine', event: 'push', status: 500, deliveredAt: lost.deliveredAt, hook },
-  ]);
-  await Promise.all(failed.map((delivery) => forge.deliveries?.redeliver(delivery)));
-  t.deepEqual(await forge.deliveries?.failedDeliveries(since, hook), []);
-  await t.throwsAsync(() => forge.deliveries?.failedDeliveries(since) ?? Promise.resolve(), {
-    message: /a repository and a hook are needed/,
-  });
-});
-
-test('gitea and forgejo remember no deliveries', async (t) => {
+test('only an App has a list of all its deliveries', async (t) => {
+  t.is((await setUp(t, 'github')).forge.deliveries, undefined);
   t.is((await setUp(t, 'gitea')).forge.deliveries, undefined);
   t.is((await setUp(t, 'forgejo')).forge.deliveries, undefined);
 });

@@ -31,7 +31,6 @@ const READ: Readonly<Record<string, z.ZodType>> = {
   '/repos/{owner}/{repo}/collaborators/{username}/permission': shapes.permission,
   '/orgs/{org}/teams/{team_slug}/members': shapes.members,
   '/app/hook/deliveries': shapes.deliveries,
-  '/repos/{owner}/{repo}/hooks/{hook_id}/deliveries': shapes.deliveries,
 };
 
 /** What is refused on purpose: it ends as an error, and never as a success. */
