@@ -69,7 +69,11 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
     },
     mergeQueue: ({ branch }: { branch: string }) => {
       const entries = found.mergeQueues.get(branch);
-      return entries && { entries: (page: Page) => connection(entries, page, queueNode) };
+      return (
+        entries && {
+          entries: (page: Page) => connection(entries, page, (entry, index) => queueNode(world, found, entry, index)),
+        }
+      );
     },
     pullRequests({ states, ...page }: Page & { readonly states: readonly string[] }) {
       const pulls = [...found.pulls.values()].filter(({ state }) => states.includes(state.toUpperCase()));
@@ -117,8 +121,14 @@ function connection<T>(
   };
 }
 
-function queueNode({ number, headSha }: QueueEntry, index: number): object {
-  return { position: index + 1, headCommit: { oid: headSha }, pullRequest: { number } };
+function queueNode(world: World, repository: Repository, { number, headSha }: QueueEntry, index: number): object {
+  const head = commitOf(world, headSha);
+  return {
+    position: index + 1,
+    baseCommit: { oid: head.parents[0] },
+    headCommit: commitNode(repository, head),
+    pullRequest: { number },
+  };
 }
 
 function pullNode(world: World, call: Call, repository: Repository, pull: Pull): object {
@@ -129,7 +139,11 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
   const [owner] = repository.fullName.split('/');
   const web = call.apiUrl.replace(/\/api\/v3$/, '');
   const base = baseSha(pull);
+  const queue = repository.mergeQueues.get(pull.baseBranch) ?? [];
+  const place = queue.findIndex(({ number }) => number === pull.number);
+  const entry = queue[place];
   return {
+    mergeQueueEntry: entry === undefined ? null : queueNode(world, repository, entry, place),
     number: pull.number,
     url: `${web}/${repository.fullName}/pull/${pull.number}`,
     state: pull.merged ? 'MERGED' : pull.state.toUpperCase(),

@@ -25,6 +25,7 @@ const NULL_MEANS: readonly string[] = [
   'PullRequest.author',
   'PullRequest.baseRef',
   'PullRequest.headRepository',
+  'PullRequest.mergeQueueEntry',
   'PullRequestReview.author',
   'PullRequestReview.commit',
   'PullRequestReview.submittedAt',
@@ -47,6 +48,7 @@ const NULL_MEANS: readonly string[] = [
   'Ref.target',
   'Repository.mergeQueue',
   'Repository.object',
+  'MergeQueueEntry.baseCommit',
   'MergeQueueEntry.headCommit',
   'MergeQueueEntry.pullRequest',
 ];

@@ -3,7 +3,7 @@ import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
 import { TITLED } from '../helpers/policies.ts';
 import { signatureOf } from '../helpers/signature.ts';
-import { FORGES, pathsOfReads, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { FORGES, pathsOfReads, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
 const gatehouse = shareStories(test);
@@ -168,6 +168,35 @@ test('github: a group in a repository without a policy gets no status', async (t
   const scene = gatehouse('github').scene({ 'README.md': 'a\n' });
   const [group] = enqueue(scene, ['feat: one']);
   t.deepEqual(await requestChecks(scene, group), []);
+});
+
+test('github: a group whose webhook was lost has its status after the next resync', async (t) => {
+  await using story = await tellStory('github', TITLED);
+  const { forge, repository } = story;
+  const groups = enqueue(story, ['feat: one', 'two', 'feat: three']);
+  forge.dequeue(repository, 2);
+  const statuses = () => groups.map(({ headSha }) => states(forge.statuses(repository, headSha)));
+  t.is((await requestChecks(story, groups[0])).at(-1)?.state, 'success');
+  const told = forge.statuses(repository, groups[0]?.headSha ?? '').length;
+  await resyncNow(story);
+  await story.settled();
+  t.deepEqual(statuses(), [['pending', 'success'], [], ['pending', 'success']]);
+  t.is(told, 2);
+  forge.forgetRequests();
+  await resyncNow(story);
+  await story.settled();
+  t.is(forge.seen.filter(({ path }) => MERGE_QUEUE.test(path)).length, 0, 'none is judged again');
+});
+
+test('github: a success that others set for a lost group never stays', async (t) => {
+  await using story = await tellStory('github', TITLED);
+  const [group] = enqueue(story, ['one']);
+  const headSha = group?.headSha ?? '';
+  const forged = { context: 'Gatehouse/main', state: 'success', author: 'mallory', description: '' };
+  story.forge.setStatus(story.repository, headSha, forged);
+  await resyncNow(story);
+  await story.settled();
+  t.deepEqual(states(story.forge.statuses(story.repository, headSha)), ['success', 'pending', 'failure']);
 });
 
 test('github: a group of a repository that is gone is never tried again', async (t) => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { Overviews, RepositoryHead, RepositoryOverview, StatusesAt } from '../port/many-repositories.ts';
+import { branchOfGroup } from '../port/merge-queue.ts';
 import type { PostedStatus } from '../port/postings.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -20,7 +21,10 @@ const WHAT = 'the statuses of commits';
 const MAX_HEADS = 100;
 
 /** No text of anybody: whoever opens pull requests cannot make a list too large to be read. */
-const PAGE = `nodes { number updatedAt headRefOid baseRefName baseRef { target { oid } } }
+const PAGE = `nodes {
+      number updatedAt headRefOid baseRefName baseRef { target { oid } }
+      mergeQueueEntry { baseCommit { oid } headCommit { ${STATUSES} } }
+    }
     pageInfo { hasNextPage endCursor }`;
 
 const FIELDS = `fragment overview on Repository {
@@ -79,6 +83,13 @@ const pullRequestPage = z.object({
       headRefOid: z.string(),
       baseRefName: z.string(),
       baseRef: z.object({ target: z.object({ oid: z.string() }).nullable() }).nullable(),
+      // Null where it is in no queue; its commits are where no group was made for it yet.
+      mergeQueueEntry: z
+        .object({
+          baseCommit: z.object({ oid: z.string() }).nullable(),
+          headCommit: commitWithStatuses.nullable(),
+        })
+        .nullable(),
     }),
   ),
   pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
@@ -211,6 +222,12 @@ function toOverview(
   nodes: PullRequestPage['nodes'],
   self: string,
 ): RepositoryOverview {
+  const groups = nodes.flatMap(({ number, baseRefName: branch, mergeQueueEntry }) => {
+    const { baseCommit = null, headCommit = null } = mergeQueueEntry ?? {};
+    return baseCommit === null || headCommit === null
+      ? []
+      : [{ branch, head: headCommit, headRef: branchOfGroup(branch, number, baseCommit.oid) }];
+  });
   return {
     pullRequests: nodes.map(({ number, updatedAt, headRefOid, baseRefName }) => ({
       repository: name,
@@ -221,6 +238,10 @@ function toOverview(
       head: { sha: headRefOid },
     })),
     baseCommits: new Map(nodes.map(({ baseRefName, baseRef }) => [baseRefName, baseRef?.target?.oid ?? null])),
-    statuses: statusesIn(found, self),
+    mergeGroups: groups.map(({ branch, head, headRef }) => ({ branch, headSha: head.oid, headRef, isGone: false })),
+    statuses: new Map([
+      ...statusesIn(found, self),
+      ...groups.map(({ head }) => [head.oid, toPostedStatuses(head, self)] as const),
+    ]),
   };
 }

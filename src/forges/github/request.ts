@@ -157,8 +157,10 @@ export async function askPartialGraphql<T>(
   variables: Parameters,
   shape: z.ZodType<T>,
 ): Promise<T> {
-  // A part of it that may not be seen is another matter: without it the rest would say something wrong.
-  const isAbsent = ({ type, path }: GraphqlError) => ABSENT.includes(type) && path?.length === 1;
+  // A part of it that may not be seen is another matter: without it the rest would say something wrong. An App may lack
+  // the permission for merge queues, and then reviews no merge group.
+  const isAbsent = ({ type, path }: GraphqlError) =>
+    ABSENT.includes(type) && (path?.length === 1 || path?.at(-1) === 'mergeQueueEntry');
   const route = routeOf(what);
   return parseGraphql(shape, (await sendGraphql(octokit, route, query, variables, isAbsent)).data, route);
 }

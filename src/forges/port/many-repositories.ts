@@ -1,5 +1,6 @@
 /** How a resync looks at many repositories without asking for each of them. Types only. */
 
+import type { MergeGroupRef } from './events.ts';
 import type { ForgeError } from './forge-error.ts';
 import type { PostedStatus } from './postings.ts';
 import type { PullRequest } from './pull-request.ts';
@@ -16,7 +17,9 @@ export interface RepositoryOverview {
   readonly pullRequests: readonly ListedPullRequest[];
   /** The commits at the tips of their base branches; null: there is no such branch. */
   readonly baseCommits: ReadonlyMap<string, string | null>;
-  /** The newest of each name, of as many of the heads asked for as one request shows. */
+  /** Those that the merge queues of its branches have made. */
+  readonly mergeGroups: readonly MergeGroupRef[];
+  /** The newest of each name, of the merge groups and of as many of the heads asked for as one request shows. */
   readonly statuses: StatusesAt;
 }
 

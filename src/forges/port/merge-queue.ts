@@ -9,6 +9,11 @@ export interface MergeQueueEntry {
   readonly number: number | null;
 }
 
+/** As GitHub names the branch of the group that was made for a pull request. */
+export function branchOfGroup(branch: string, number: number, baseSha: string): string {
+  return `gh-readonly-queue/${branch}/pr-${number}-${baseSha}`;
+}
+
 /** The pull request that a group's branch was made for; undefined when its name has another form than GitHub's. */
 export function pullRequestOfGroup({ branch, headRef }: MergeGroupRef): number | undefined {
   const prefix = `gh-readonly-queue/${branch}/pr-`;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import { statusContext } from '../../forges/port/status-context.ts';
+import { sameContext, statusContext } from '../../forges/port/status-context.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import { type Candidate, notUnderReview } from '../queue/under-review.ts';
@@ -67,6 +67,7 @@ async function requestReviews(
     // No list shows when it is unarchived.
     return 'later';
   }
+  await requestGroups(deps, repository, overview);
   const { missed, unsettled } = await withoutVerdict(pool, open, (base) => statusContext(template, base));
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
@@ -100,4 +101,24 @@ async function requestReviews(
     );
   }
   return 'done';
+}
+
+/** The webhook of a merge group without a status of ours was lost: its queue would wait for it until a time-out. */
+async function requestGroups(
+  { forge, statusContext: template, enqueue, log }: RepositoryResyncDeps,
+  repository: string,
+  overview: RepositoryOverview | undefined,
+): Promise<void> {
+  const groups = (overview?.mergeGroups ?? []).filter(({ branch, headSha }) => {
+    const name = statusContext(template, branch);
+    const statuses = overview?.statuses.get(headSha) ?? [];
+    return !statuses.some(({ own, context }) => own && sameContext(forge.name, context, name));
+  });
+  if (groups.length > 0) {
+    await enqueue(groups.map((group) => ({ kind: 'review-merge-group', repository, ...group })));
+    log.info(
+      { repository, groups: groups.map(({ headSha }) => headSha) },
+      'a resync found merge groups without a status',
+    );
+  }
 }

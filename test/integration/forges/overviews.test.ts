@@ -108,6 +108,40 @@ test('an overview says who set the statuses of heads, and so does a list of head
   t.deepEqual(await newest(), [{ own: false, creator: 'mallory', state: 'success' }]);
 });
 
+test('an overview says which merge groups there are, with their statuses', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  const { ref } = openPullRequest(simulated);
+  const tip = simulated.head(SITE, 'main');
+  const headSha = simulated.enqueue(SITE, ref.number);
+  simulated.setStatus(SITE, headSha, {
+    context: 'gatehouse/main',
+    state: 'success',
+    author: 'gatehouse',
+    description: '',
+  });
+  const read = (await overviews.read([SITE])).get(SITE);
+  const headRef = `gh-readonly-queue/main/pr-${ref.number}-${tip}`;
+  t.deepEqual(read?.mergeGroups, [{ branch: 'main', headSha, headRef, isGone: false }]);
+  t.deepEqual(
+    read?.statuses.get(headSha)?.map(({ own, state }) => ({ own, state })),
+    [{ own: true, state: 'success' }],
+  );
+});
+
+test('without the permission for merge queues, an overview shows the rest', async (t) => {
+  const { simulated, overviews } = await setUpOverviews(t);
+  const path = ['r0', 'pullRequests', 'nodes', 0, 'mergeQueueEntry'];
+  const node = { number: 1, updatedAt: '', headRefOid: '', baseRefName: 'main', baseRef: null, mergeQueueEntry: null };
+  const pullRequests = { nodes: [node], pageInfo: { hasNextPage: false, endCursor: null } };
+  const body = {
+    data: { r0: { nameWithOwner: SITE, isArchived: false, pullRequests } },
+    errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration', path }],
+  };
+  simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
+  const read = (await overviews.read([SITE])).get(SITE);
+  t.deepEqual([read?.pullRequests.length, read?.mergeGroups], [1, []]);
+});
+
 test('an overview that shows only a part is not used', async (t) => {
   const { simulated, overviews } = await setUpOverviews(t);
   const answers = [
