@@ -17,8 +17,7 @@ export interface LongStringFilter {
  * Makes strings of more than `maxStringBytes` empty, names of members too; they are counted as written, with escapes.
  * People make texts longer and longer, and nothing else of what forges send: without them its size is known.
  *
- * One pass, with the same little work for each byte: bodies come here before their signature is checked, and strangers
- * choose what is in them.
+ * One pass, with the same little work for each byte: strangers choose what is in the texts.
  */
 export function makeLongStringFilter(maxStringBytes: number): LongStringFilter {
   let buffer = Buffer.allocUnsafe(FIRST_BYTES);

@@ -45,9 +45,9 @@ export function composeDoor(
       metrics.inflightBytes.set(held),
     ),
     inbox,
-    requestReview: async (request) => {
-      await jobs.enqueue([request]);
-      wakeWorkers(redis, metrics, [request.kind]);
+    requestResync: async () => {
+      await jobs.requestResync();
+      wakeWorkers(redis, metrics, ['resync']);
     },
     isOwnContext: (context) => isContextOf(config.statusContext, context),
     onInstallation: makeInstallationRecorder(sharedPool, log),
@@ -55,7 +55,6 @@ export function composeDoor(
     metrics,
     tracing,
     log,
-    patience,
   } satisfies WebhookOptions;
 }
 

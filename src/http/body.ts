@@ -1,23 +1,20 @@
 import { finished } from 'node:stream/promises';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { koaBody } from 'koa-body';
-import { makeLongStringFilter } from '../common/long-strings.ts';
-import { MAX_COMMAND_JSON_BYTES } from '../forges/port/command.ts';
 import type { ByteBudget, Reservation } from '../inbox/byte-budget.ts';
 import { makeArrivalWatch, type WatchArrival } from './body-arrival.ts';
 import { type Refusal, refuse, type WebhookState } from './refusal.ts';
 
 /**
- * Bodies up to so many times the limit are read and not kept: what makes them large is a text of the author, who must
- * not decide by that whether Gatehouse hears of a change.
+ * Bodies up to so many times the limit are hashed and thrown away: what makes them large is a text of the author, who
+ * must not decide by that whether Gatehouse hears that something has changed.
  */
-const SHORTENED_FACTOR = 4;
+const HASHED_FACTOR = 4;
 
 /**
- * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean. Of a body that
- * announces more than `limit` bytes only what is left without its long strings is kept.
- * The length header may refuse a body, but only counting admits it. Room in `budget` is taken for bytes that have
- * arrived and are kept, not for those announced, and held until the request is answered.
+ * Reads the exact bytes of the body, of any type, since a signature covers bytes and not what they mean. The length
+ * header may refuse a body, but only counting admits it. Room in `budget` is taken for bytes that have arrived and are
+ * kept, not for those announced, and held until the request is answered.
  */
 export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookState> {
   const watchArrival = makeArrivalWatch();
@@ -25,19 +22,23 @@ export function readBody(limit: number, budget: ByteBudget): Middleware<WebhookS
 
   return async (ctx, next) => {
     const declared = declaredLength(ctx.req.headers['content-length']) ?? 0;
-    if (declared > SHORTENED_FACTOR * limit) {
-      refuse(ctx, 'too_large', tooLarge(limit));
+    if (declared > HASHED_FACTOR * limit) {
+      refuseTooLarge(ctx, limit);
       return;
     }
     const room = budget.open();
     try {
-      ctx.state.isShortened = declared > limit;
-      const reader = ctx.state.isShortened ? readShortened(ctx, limit) : readWhole(ctx);
+      ctx.state.isTooLarge = declared > limit;
+      const reader = ctx.state.isTooLarge ? readAway(ctx) : readWhole(ctx);
       const failure = await receive(ctx, reader, room, watchArrival);
       if (failure !== undefined) {
         // The rest is read and thrown away, so that the connection can be used again or closed.
         ctx.req.resume();
-        refuse(ctx, failure, failure === 'too_large' ? tooLarge(limit) : undefined);
+        if (failure === 'too_large') {
+          refuseTooLarge(ctx, limit);
+        } else {
+          refuse(ctx, failure);
+        }
         return;
       }
       await next();
@@ -51,8 +52,8 @@ type Context = ParameterizedContext<WebhookState>;
 
 /** Begun with the request. */
 interface Reader {
-  /** How many bytes are held with this chunk; undefined when that is too many. */
-  take(chunk: Buffer): number | undefined;
+  /** How many bytes are held with this chunk. */
+  take(chunk: Buffer): number;
   /** The bytes to keep, once all have come. Its error has the status 413 when they are too many. */
   readonly bytes: Promise<Buffer>;
 }
@@ -92,15 +93,13 @@ function makeWholeReader(limit: number): (ctx: Context) => Reader {
   };
 }
 
-function readShortened(ctx: Context, limit: number): Reader {
-  const filter = makeLongStringFilter(MAX_COMMAND_JSON_BYTES);
+function readAway(ctx: Context): Reader {
   return {
     take(chunk) {
       ctx.state.signature.update(chunk);
-      filter.write(chunk);
-      return filter.keptBytes > limit ? undefined : filter.keptBytes;
+      return 0;
     },
-    bytes: finished(ctx.req).then(() => filter.kept()),
+    bytes: finished(ctx.req).then(() => Buffer.alloc(0)),
   };
 }
 
@@ -124,10 +123,7 @@ async function receive(
   ctx.req.on('data', (chunk: Buffer) => {
     received += chunk.length;
     arrival.progress(received);
-    const held = reader.take(chunk);
-    if (held === undefined) {
-      refused.resolve('too_large');
-    } else if (!room.growTo(held)) {
+    if (!room.growTo(reader.take(chunk))) {
       refused.resolve('overloaded');
     }
   });
@@ -156,6 +152,6 @@ function declaredLength(header: string | undefined): number | undefined {
   return header === undefined ? undefined : Number(header);
 }
 
-function tooLarge(limit: number): string {
-  return `The body is larger than the limit of ${limit} bytes.`;
+export function refuseTooLarge(ctx: Context, limit: number): void {
+  refuse(ctx, 'too_large', `The body is larger than the limit of ${limit} bytes.`);
 }

@@ -7,10 +7,10 @@ export interface WebhookState {
   requestId: string;
   /** Checks the digest that the signature header claims. It has all bytes of the body that was read. */
   signature: SignatureCheck;
-  /** The body's exact bytes, or with `isShortened` those that were kept of it. */
+  /** The body's exact bytes; none with `isTooLarge`. */
   bytes: Buffer;
-  /** The body is over the limit: its long strings were left out, and it cannot be stored. */
-  isShortened: boolean;
+  /** The body is over the limit: it was hashed and not kept. */
+  isTooLarge: boolean;
   /**
    * What the log says of the delivery, as far as it is known. Unless the signature was good, a stranger may have
    * written it.
@@ -47,10 +47,6 @@ const REFUSALS = {
   content_encoding: [415, 'The body must not be compressed: only the Content-Encoding identity is supported.'],
   not_json: [400, 'The body is not a JSON object in UTF-8.'],
   too_large: [413, 'The body is too large.'],
-  too_large_reviewed: [
-    413,
-    'The body is too large to be stored. The review that it asks for is requested all the same.',
-  ],
   aborted: [400, 'The body did not arrive in full.'],
   slow: [408, 'The body did not arrive in time. Send it again.'],
   overloaded: [503, 'Too many deliveries are in progress. Nothing was stored; send it again.'],

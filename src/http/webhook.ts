@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { isObject } from '../common/is-object.ts';
-import { withTimeout } from '../common/timeout.ts';
 import { eventLabel, installationIn, interpretEvent } from '../forges/interpret-event.ts';
 import type { PayloadInstallation } from '../forges/port/events.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
@@ -11,7 +10,7 @@ import type { Inbox } from '../inbox/inbox.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { subjectAttributes, type Tracing } from '../tracing/tracing.ts';
-import { readBody } from './body.ts';
+import { readBody, refuseTooLarge } from './body.ts';
 import { REFUSAL_REASONS, type Refusal, refuse, type WebhookState } from './refusal.ts';
 import { requireSignature, verifySignature } from './signature.ts';
 import type { SigningSecrets } from './signature-check.ts';
@@ -25,8 +24,8 @@ export interface WebhookOptions {
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
   readonly inbox: Inbox<ReviewRequest>;
-  /** Commits a review that no stored delivery asks for. */
-  readonly requestReview: (request: ReviewRequest) => Promise<void>;
+  /** Unless one waits already. */
+  readonly requestResync: () => Promise<void>;
   /** Whether a commit status of this name is Gatehouse's own. */
   readonly isOwnContext: (context: string) => boolean;
   /** Which installation of the App sent an accepted delivery. Must not throw or wait. */
@@ -36,8 +35,6 @@ export interface WebhookOptions {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly log: Log;
-  /** Multiplies {@link REQUEST_DEADLINE_MS}. */
-  readonly patience: number;
 }
 
 /** `POST /webhook`: verified, committed, and only then acknowledged. */
@@ -56,6 +53,7 @@ export function addWebhookRoute(router: Router, options: WebhookOptions): void {
     readBody(options.bodyLimit, options.budget),
     verifySignature((secret) => options.metrics.secretMatches.inc({ secret })),
     traceDelivery(options.tracing),
+    resyncIfTooLarge(options),
     acknowledge(options),
   );
 }
@@ -103,16 +101,33 @@ function countRefusals({ forge, metrics, log, isClosed }: WebhookOptions): Middl
   };
 }
 
+/** What it tells of, a resync finds: of all due repositories, because nothing was read of it. */
+function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Middleware<WebhookState> {
+  return async (ctx, next) => {
+    if (!ctx.state.isTooLarge) {
+      await next();
+      return;
+    }
+    try {
+      await requestResync();
+    } catch (err) {
+      log.error(
+        { err },
+        'the resync for a webhook that is too large could not be queued: the next one finds its change',
+      );
+    }
+    refuseTooLarge(ctx, bodyLimit);
+  };
+}
+
 /** What follows a good signature: headers, type, JSON, commit, 200. */
 function acknowledge({
   forge,
   inbox,
-  requestReview,
   isOwnContext,
   onInstallation,
   metrics,
   log,
-  patience,
 }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx) => {
     const names = FORGES[forge].headers;
@@ -139,10 +154,6 @@ function acknowledge({
     const review = requestedReview(subject, isOwnContext);
     const job = review && { ...review, origin: { delivery: deliveryId, traceparent: ctx.state.traceparent } };
     ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
-    if (ctx.state.isShortened) {
-      refuse(ctx, await reviewOfTooLarge(job, { requestReview, log, patience }));
-      return;
-    }
     const acceptance = await inbox.accept({
       hookId,
       deliveryId,
@@ -180,32 +191,6 @@ function readPayload(headers: NodeJS.Dict<string[]>, bytes: Buffer): Readonly<Re
     return 'content_type';
   }
   return parseJsonObject(bytes) ?? 'not_json';
-}
-
-/** From the last byte to the answer, as for those that are stored. */
-const REQUEST_DEADLINE_MS = 4_000;
-
-/**
- * A delivery that is too large to be stored is not acknowledged. Its review is requested all the same: the engine keeps
- * one waiting review of a pull request, so that no flood of them makes more.
- */
-async function reviewOfTooLarge(
-  job: ReviewRequest | undefined,
-  { requestReview, log, patience }: Pick<WebhookOptions, 'requestReview' | 'log' | 'patience'>,
-): Promise<Refusal> {
-  if (job === undefined) {
-    return 'too_large';
-  }
-  try {
-    const requested = requestReview(job).then(() => 'too_large_reviewed' as const);
-    return await withTimeout(REQUEST_DEADLINE_MS * patience, requested, () => 'deadline');
-  } catch (err) {
-    log.error(
-      { err, delivery: job.origin?.delivery },
-      'the review of a delivery that is too large could not be requested',
-    );
-    return 'database';
-  }
 }
 
 /** Visible ASCII, so that it can be stored, logged and compared without surprises. */

@@ -26,6 +26,8 @@ export interface JobQueue {
   statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]>;
   /** Adds jobs now. */
   enqueue(jobs: readonly ReviewRequest[]): Promise<void>;
+  /** Unless one waits already. */
+  requestResync(): Promise<void>;
   /** Undefined when jobs can be added, else why not, without internal details. */
   fault(): Promise<string | undefined>;
   stop(): Promise<void>;
@@ -220,6 +222,11 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
       for (const statement of await statements(jobs)) {
         await pool.query(statement);
       }
+    },
+
+    async requestResync() {
+      await start();
+      await boss.send('resync', {}, singletonOptions('resync'));
     },
 
     stop() {

@@ -97,7 +97,7 @@ export const DOOR: readonly Fault[] = [
     title: 'reads a chunked body of any size',
     file: 'src/http/body.ts',
     find: 'textLimit: limit,',
-    replace: 'textLimit: SHORTENED_FACTOR * limit,',
+    replace: 'textLimit: HASHED_FACTOR * limit,',
     tests: ['test/integration/webhook.test.ts'],
   },
   {
