@@ -68,7 +68,7 @@ test('bodies that are too large hold no memory once refused, though nobody hangs
   const door = await forkDoor(t, { WEBHOOK_BODY_LIMIT: '1MiB' });
   const before = await door.heldByBuffers();
   const sockets = await Promise.all(
-    Array.from({ length: 16 }, () => stubborn(door.port, head(`Content-Length: ${4 * MIB}`))),
+    Array.from({ length: 16 }, () => stubborn(door.port, head('Transfer-Encoding: chunked'))),
   );
   let ended = false;
   const answers = sockets.map((socket) => once(socket, 'data'));
@@ -76,7 +76,7 @@ test('bodies that are too large hold no memory once refused, though nobody hangs
     socket.on('end', () => {
       ended = true;
     });
-    socket.write('1'.repeat(2 * MIB));
+    socket.write(`${(2 * MIB).toString(16)}\r\n${'1'.repeat(2 * MIB)}`);
   }
   for (const [answer] of await Promise.all(answers)) {
     t.regex(String(answer), /^HTTP\/1\.1 413 /);
@@ -87,6 +87,39 @@ test('bodies that are too large hold no memory once refused, though nobody hangs
     held = (await door.heldByBuffers()) - before;
   } while (held >= 4 * MIB && !ended);
   t.true(held < 4 * MIB, `${held} bytes`);
+  for (const socket of sockets) {
+    socket.destroy();
+  }
+});
+
+test('bodies that there is no room for hold no memory once refused', async (t) => {
+  const door = await forkDoor(t, { WEBHOOK_BODY_LIMIT: '32MiB' });
+  const before = await door.heldByBuffers();
+  const sockets = await Promise.all(
+    Array.from({ length: 6 }, () => stubborn(door.port, head(`Content-Length: ${31 * MIB}`))),
+  );
+  let ended = false;
+  const refused = Promise.withResolvers<void>();
+  const answers: string[] = [];
+  for (const socket of sockets) {
+    socket.on('end', () => {
+      ended = true;
+    });
+    socket.on('data', (answer) => {
+      // All but one, for which there is room: large bodies may hold half of the 64 MiB.
+      if (answers.push(String(answer)) === sockets.length - 1) {
+        refused.resolve();
+      }
+    });
+    socket.write('1'.repeat(30 * MIB));
+  }
+  await refused.promise;
+  t.true(answers.every((answer) => answer.startsWith('HTTP/1.1 503 ')));
+  let held = Number.POSITIVE_INFINITY;
+  do {
+    held = (await door.heldByBuffers()) - before;
+  } while (held >= 40 * MIB && !ended);
+  t.true(held < 40 * MIB, `${held} bytes`);
   for (const socket of sockets) {
     socket.destroy();
   }
