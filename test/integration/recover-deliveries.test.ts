@@ -24,6 +24,7 @@ function makeList(status: number, sent: readonly { readonly id: string; readonly
     async redeliver({ id }) {
       asked.push(id);
       list = list.map((one) => (one.id === id ? { ...one, attempts: one.attempts + 1 } : one));
+      return true;
     },
   };
   return {
@@ -58,6 +59,18 @@ test('no delivery is tried more than three times, however long that takes', asyn
     await recoverDeliveries(deliveries, pool, SILENT);
   }
   t.is(asked.length, 2, 'the first attempt was the forge’s own');
+});
+
+test('a delivery that the forge has forgotten keeps back no other', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  const asked: string[] = [];
+  const failed = ['gone', 'there'].map((id) => ({ id, status: 0, attempts: 1, firstSentAt: new Date().toISOString() }));
+  const redeliver = async ({ id }: FailedDelivery) => {
+    asked.push(id);
+    return id !== 'gone';
+  };
+  await recoverDeliveries({ failed: async () => failed, redeliver }, pool, SILENT);
+  t.deepEqual(asked, ['gone', 'there']);
 });
 
 test('what was sent before the last round is not looked for again', async (t) => {

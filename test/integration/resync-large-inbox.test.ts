@@ -72,7 +72,7 @@ test('a resync reads no row of a large inbox', async (t) => {
     },
     { began: new Date(), new: true },
   );
-  await recoverDeliveries({ failed: async () => [], redeliver: async () => {} }, pool, log);
+  await recoverDeliveries({ failed: async () => [], redeliver: async () => true }, pool, log);
   t.is(asked, REPOSITORIES);
   t.is(await deliveriesRead(pool), before);
 });

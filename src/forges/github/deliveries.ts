@@ -1,7 +1,7 @@
 import { requireFound } from '../answer.ts';
 import type { DeliveryRecovery } from '../port/delivery-recovery.ts';
 import type { GitHubClient } from './client.ts';
-import { askAll, write } from './request.ts';
+import { askAll, send } from './request.ts';
 import { type Attempt, deliveries } from './shapes.ts';
 
 const ROUTE = '/app/hook/deliveries';
@@ -22,8 +22,6 @@ export function makeDeliveryRecovery({ own }: GitHubClient): DeliveryRecovery {
           : [{ id: newest.id, status: newest.status_code, attempts: all.length, firstSentAt: first.delivered_at }];
       });
     },
-    async redeliver({ id }) {
-      await write(own, `POST ${ROUTE}/{id}/attempts`, { id });
-    },
+    redeliver: async ({ id }) => (await send(own, `POST ${ROUTE}/{id}/attempts`, { id })) !== undefined,
   };
 }

@@ -22,15 +22,12 @@ export async function recoverDeliveries(deliveries: DeliveryRecovery, pool: pg.P
     const refused = failed.filter(isRefused);
     if (refused.length > 0) {
       const statuses = [...new Set(refused.map(({ status }) => status))];
-      log.error(
-        { deliveries: refused.length, statuses },
-        'deliveries were refused: the log of the door has the reason',
-      );
+      log.error({ deliveries: refused.length, statuses }, 'deliveries were refused: the door’s log says why');
     }
     const waiting = failed.filter((delivery) => delivery.attempts < MAX_ATTEMPTS && !isRefused(delivery));
     for (const delivery of waiting.slice(0, MAX_REDELIVERIES)) {
-      await deliveries.redeliver(delivery);
-      log.info({ delivery }, 'a failed delivery: redelivery requested');
+      const isTaken = await deliveries.redeliver(delivery);
+      log.info({ delivery }, isTaken ? 'a failed delivery: redelivery requested' : 'a failed delivery is gone');
     }
     // The next list reaches back to all attempts at those that wait, so that they can be counted.
     const firstSent = waiting.map(({ firstSentAt }) => Date.parse(firstSentAt));
