@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isSentinelUrl, parseSentinelUrl } from '../common/sentinel-url.ts';
 
 /** How the value of an environment variable is written, kind by kind. No message shows a value. */
 
@@ -110,20 +109,8 @@ function isPercentEncoded(text: string): boolean {
   return !/%(?![0-9a-f]{2})/i.test(text);
 }
 
-const plainRedisUrl = url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/);
-
-/**
- * The path is the number of a database of Redis, with Sentinel after the name of the primary; by default there are 16.
- */
-export const redisUrl = z.string().superRefine((text, context) => {
-  if (!isSentinelUrl(text)) {
-    for (const { message } of plainRedisUrl.safeParse(text).error?.issues ?? []) {
-      context.addIssue(message);
-    }
-  } else if (parseSentinelUrl(text) === undefined) {
-    context.addIssue('must be redis+sentinel://user:password@host:26379,host:26379/name-of-the-primary/0');
-  }
-});
+/** The path is the number of a database of Redis; by default there are 16. */
+export const redisUrl = url(['redis:', 'rediss:'], /^(\/\d{0,4})?$/);
 
 /** A forge takes 255 characters. With `{base}`, the branch's name needs room. */
 const MAX_STATUS_CONTEXT_LENGTH = 200;

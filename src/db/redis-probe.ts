@@ -31,29 +31,21 @@ return redis.call('PUBLISH', KEYS[1], '')`;
 
 const CLUSTER = {
   reason: 'is a Redis Cluster, which Gatehouse does not support',
-  action: 'use one primary, with Sentinel for failover',
+  action: 'use one primary, behind one address',
 };
 const SENTINEL = {
   reason: 'is a Sentinel and not the Redis that it watches',
-  action: 'set REDIS_URL to redis+sentinel://host:26379/NAME, with the name of the primary',
+  action: 'set REDIS_URL to the address of the primary, such as that of a Service',
 };
 
 const FAULTS: readonly (readonly [RegExp, RedisFault])[] = [
-  [/\bREADONLY\b/, { reason: 'is a read-only replica', action: 'connect to the primary, or use redis+sentinel://' }],
+  [/\bREADONLY\b/, { reason: 'is a read-only replica', action: 'connect to the primary' }],
   [/\b(?:MOVED|ASK|CLUSTERDOWN|CROSSSLOT)\b/, CLUSTER],
   [/\bOOM\b/, { reason: 'is full', action: 'raise maxmemory, or set maxmemory-policy to allkeys-lru' }],
   [/\bMISCONF\b/, { reason: 'refuses writes: it cannot save to its disk', action: 'see the log of Redis' }],
   [/\bNOREPLICAS\b/, { reason: 'refuses writes: it has too few replicas', action: 'see min-replicas-to-write' }],
   [/\bLOADING\b/, { reason: 'is loading its data' }],
   [/\bBUSY\b/, { reason: 'is busy with a script' }],
-  [
-    /sentinels are unreachable(?!.*Last error)/,
-    { reason: 'no Sentinel knows a primary of its name', action: 'check the name in REDIS_URL' },
-  ],
-  [
-    /sentinels are unreachable/,
-    { reason: 'no Sentinel answers', action: 'check the hosts and the password in REDIS_URL' },
-  ],
   [/\bNOAUTH\b|\bWRONGPASS\b/, { reason: 'refused the credentials', action: 'check the password in REDIS_URL' }],
   [
     /\bNOPERM\b|ACL failure|No permission/i,

@@ -1,5 +1,4 @@
 import { Redis, type RedisOptions } from 'ioredis';
-import { isSentinelUrl, parseSentinelUrl } from '../common/sentinel-url.ts';
 import { currentUrl, type StoreUrl } from '../common/store-url.ts';
 import type { Log } from '../log.ts';
 
@@ -63,7 +62,7 @@ function openRedis(source: StoreUrl, limits: Limits): Redis {
     Object.assign(redis.options, credentialsOf(currentUrl(source)));
     return retryDelayMs(attempt);
   };
-  const options = {
+  const redis = new Redis(url, {
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -75,42 +74,16 @@ function openRedis(source: StoreUrl, limits: Limits): Redis {
     // After a failover the address may lead to another server while the old connection stays open.
     reconnectOnError: (error: Error) => /\bREADONLY\b/.test(error.message),
     ...limits,
-  } satisfies RedisOptions;
-  const redis = isSentinelUrl(url)
-    ? new Redis({ ...options, ...sentinelOptions(url), sentinelRetryStrategy: retryStrategy })
-    : new Redis(url, options);
+  });
   return redis;
 }
 
 function credentialsOf(url: string): RedisOptions {
-  if (isSentinelUrl(url)) {
-    const { username, password, sentinelUsername, sentinelPassword } = sentinelOptions(url);
-    return { username, password, sentinelUsername, sentinelPassword };
-  }
   const { username, password } = new URL(url);
   return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
 }
 
 const retryDelayMs = (attempt: number) => Math.min(50 * 2 ** attempt, MAX_RECONNECT_DELAY_MS);
-
-function sentinelOptions(url: string) {
-  const address = parseSentinelUrl(url);
-  if (address === undefined) {
-    throw new TypeError('REDIS_URL is not the address of a Sentinel');
-  }
-  const { tls, sentinels, name, database, username, password, sentinelUsername, sentinelPassword } = address;
-  return {
-    sentinels: [...sentinels],
-    name,
-    db: database,
-    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(sentinelUsername !== undefined && { sentinelUsername }),
-    ...(sentinelPassword !== undefined && { sentinelPassword }),
-    ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
-  } satisfies RedisOptions;
-}
 
 /** Closes the client. What was in progress, such as a connection being made, fails silently. */
 export function closeRedis(redis: Redis): void {

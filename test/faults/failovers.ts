@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openPool } from '../helpers/database.ts';
 import { PGBOUNCER_IMAGE } from '../helpers/pgbouncer.ts';
 import { endWaiting, POSTGRES_IMAGE, type PostgresServer, startStandby } from '../helpers/postgres-server.ts';
-import { REDIS_IMAGE } from '../helpers/redis-sentinel.ts';
 import { until } from '../helpers/until.ts';
 import type { Case } from './case.ts';
 import type { Running, World } from './world.ts';
@@ -91,12 +90,6 @@ export const FAILOVERS: readonly Case[] = [
       }
       await standby.start();
     },
-  },
-  {
-    name: 'Redis: primary killed (SIGKILL), and Sentinel fails over to the replica',
-    images: [REDIS_IMAGE],
-    options: { sentinel: true },
-    make: async ({ sentinel }) => sentinel?.failOver(),
   },
   {
     name: 'database lost, and restored from a backup; what came since is redelivered',

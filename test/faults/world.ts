@@ -8,7 +8,6 @@ import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { type PostgresServer, startPrimary } from '../helpers/postgres-server.ts';
 import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
-import { type SentinelGroup, startSentinelGroup } from '../helpers/redis-sentinel.ts';
 import type { Stores } from '../helpers/stores.ts';
 import { randomOf, SEED } from '../simulated-forge/api/seed.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -41,7 +40,6 @@ export interface World {
   readonly smallDisk: SmallDisk | undefined;
   readonly primary: PostgresServer | undefined;
   readonly pooler: PgBouncer | undefined;
-  readonly sentinel: SentinelGroup | undefined;
   /** Straight to the database, not over the proxy. Another one after a failover. */
   database: pg.Pool;
   readonly databaseUrl: string;
@@ -69,8 +67,6 @@ export interface WorldOptions {
   readonly primary?: boolean;
   /** The processes reach the database over PgBouncer in session mode. */
   readonly pooler?: boolean;
-  /** The processes ask a Sentinel for a Redis of their own. */
-  readonly sentinel?: boolean;
 }
 
 export async function makeWorld(stores: Stores, options: WorldOptions = {}): Promise<World> {
@@ -90,8 +86,6 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   await migrateStores(url.href);
   const pooler = options.pooler === true ? await startPgBouncer(url.href, 'session') : undefined;
   opened.use(pooler);
-  const sentinel = options.sentinel === true ? await startSentinelGroup() : undefined;
-  opened.use(sentinel);
   const database = openPool(url.href);
   const databaseProxy = await startProxy(pooler?.url ?? url.href);
   const balancer = await startBalancer();
@@ -108,7 +102,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   async function run(role: 'serve' | 'work'): Promise<Running> {
     const process = gatehouse([role], {
       DATABASE_URL: databaseProxy.url,
-      REDIS_URL: sentinel?.url ?? stores.redis.url,
+      REDIS_URL: stores.redis.url,
       PORT: '0',
       METRICS_PORT: '0',
       HOST: '127.0.0.1',
@@ -134,7 +128,6 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
     smallDisk,
     primary,
     pooler,
-    sentinel,
     resources,
     database,
     databaseUrl: url.href,

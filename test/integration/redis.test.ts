@@ -7,6 +7,7 @@ import { sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { openDoor } from '../helpers/door.ts';
 import { resp, startFakeRedis } from '../helpers/fake-redis.ts';
+import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
 import { until } from '../helpers/until.ts';
 
@@ -33,8 +34,8 @@ const doctorOf = async (url: string) => (await askDoctor([], { ...DOOR, REDIS_UR
 
 const hello = (mode: string) => resp(['server', 'redis', 'version', '8.0.2', 'proto', '2', 'mode', mode]);
 const MISFITS: Readonly<Record<string, readonly [mode: string, error: string, reason: RegExp, action: RegExp]>> = {
-  'a Cluster': ['cluster', 'MOVED 5649 10.0.0.2:6379', /Redis Cluster.* not support/, /one primary, with Sentinel/],
-  'the port of a Sentinel': ['sentinel', "ERR unknown command 'eval'", /is a Sentinel/, /redis\+sentinel:\/\//],
+  'a Cluster': ['cluster', 'MOVED 5649 10.0.0.2:6379', /Redis Cluster.* not support/, /one primary/],
+  'the port of a Sentinel': ['sentinel', "ERR unknown command 'eval'", /is a Sentinel/, /address of the primary/],
   'a read-only replica': ['standalone', 'READONLY You can’t write against a read only replica.', /replica/, /primary/],
   'a full Redis': ['standalone', "OOM command not allowed when used memory > 'maxmemory'.", /is full/, /maxmemory/],
   'one that cannot save': [
@@ -138,36 +139,17 @@ test('a connection to a primary that became a replica is replaced', async (t) =>
   }
 });
 
-/** A Sentinel that names a primary by its port. */
-function startFakeSentinel(primaryPort: () => number) {
-  return startFakeRedis((command, args) => {
-    if (command === 'sentinel') {
-      return args[0] === 'get-master-addr-by-name' && args[1] === 'mymaster'
-        ? resp(['127.0.0.1', String(primaryPort())])
-        : '*-1';
-    }
-    return command === 'hello' ? "-ERR unknown command 'HELLO'" : undefined;
-  });
-}
-
-test('the primary is asked of a Sentinel, again after each failover', async (t) => {
-  // Both are separate: this test cuts all connections to the first one.
-  const [original, second] = await Promise.all([startStores(), startStores()]);
-  const first = new URL(original.redis.url);
-  let port = Number(first.port);
-  const sentinel = await startFakeSentinel(() => port);
-  const url = `redis+sentinel://127.0.0.1:1,127.0.0.1:${sentinel.port}/mymaster/0`;
+test('an address that leads to another Redis is followed, once that one takes writes', async (t) => {
+  const [first, second] = await Promise.all([startStores(), startStores()]);
+  const proxy = await startProxy(first.redis.url);
   const admin = new Redis(second.redis.url);
   try {
-    t.regex(await doctorOf(url), /^✔ answers, and takes what Gatehouse writes$/);
-    t.regex(await doctorOf(url.replace('mymaster', 'other')), /^✘ .*sentinels are unreachable/);
-    await using door = await openDoor({ REDIS_URL: url });
+    t.regex(await doctorOf(proxy.url), /^✔ answers, and takes what Gatehouse writes$/);
+    await using door = await openDoor({ REDIS_URL: proxy.url });
     await until(async () => (await fetch(`${door.url}/health`)).status === 200);
     await admin.replicaof('127.0.0.1', '1');
-    port = Number(new URL(second.redis.url).port);
-    const clients = new Redis(first.href);
-    await clients.call('CLIENT', 'KILL', 'TYPE', 'normal');
-    clients.disconnect();
+    proxy.lead(second.redis.url);
+    proxy.cut();
     await until(async () => {
       const report = await fetch(`${door.url}/health`);
       return (await report.text()).includes('is a read-only replica');
@@ -179,7 +161,7 @@ test('the primary is asked of a Sentinel, again after each failover', async (t) 
     t.true(((await admin.client('LIST')) as string).includes('name=gatehouse'));
   } finally {
     admin.disconnect();
-    await sentinel.close();
-    await Promise.all([original.close(), second.close()]);
+    await proxy.close();
+    await Promise.all([first.close(), second.close()]);
   }
 });
