@@ -48,7 +48,6 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     // By name: a setting with the name of an optional dependency would be taken for it.
     enforce: worker.enforce,
     workerConcurrency: worker.workerConcurrency,
-    pendingAfterSeconds: worker.pendingAfterSeconds,
     resyncMinutes: worker.resyncMinutes,
     retentionDays: worker.retentionDays,
     auditDays: worker.auditDays,

@@ -122,8 +122,6 @@ const worker = {
   POLICY_REPOSITORY: repositoryName.optional(),
   /** Accounts that are no people, `*` for any characters: see Forge.machineAccounts. */
   MACHINE_ACCOUNTS: names.optional(),
-  /** How long a review may take before it shows `pending`; 0: at once. */
-  PENDING_AFTER_SECONDS: seconds.default(1),
   /** False: every status is `success`, whatever the verdict. */
   ENFORCE: flag.default(true),
 };

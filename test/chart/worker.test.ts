@@ -84,7 +84,6 @@ test('its settings are environment variables', async (t) => {
       retentionDays: 9,
       auditDays: 0,
       statusContext: 'review of {base}',
-      pendingAfterSeconds: 3,
       enforce: false,
       policyRepository: '.gatehouse',
     },
@@ -102,7 +101,6 @@ test('its settings are environment variables', async (t) => {
     RETENTION_DAYS: '9',
     AUDIT_DAYS: '0',
     STATUS_CONTEXT: 'review of {base}',
-    PENDING_AFTER_SECONDS: '3',
     ENFORCE: 'false',
     POLICY_REPOSITORY: '.gatehouse',
   });

@@ -92,12 +92,7 @@ interface Expected {
 export async function playOutage(size: OutageSize): Promise<Outage> {
   const asApp = ({ app }: SimulatedForge) => {
     app.install(OWNER);
-    return {
-      FORGE_TOKEN: '',
-      GITHUB_APP_ID: app.id,
-      GITHUB_APP_PRIVATE_KEY: app.privateKey,
-      PENDING_AFTER_SECONDS: '10',
-    };
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
   };
   await using story = await tellStory('github', {}, asApp, DOOR);
   const { forge } = story;

@@ -14,8 +14,8 @@ export type Steps = Readonly<Record<(typeof STEPS)[number], number>>;
 const REVIEWS = ['failing', 'green', 'unchanged'] as const;
 export type StepsOfReviews = Readonly<Record<(typeof REVIEWS)[number], Steps>>;
 
-/** Few slots, so that few poll. No review takes so long that it shows a pending status. */
-const ENVIRONMENT = { PENDING_AFTER_SECONDS: '3600', WORKER_CONCURRENCY: '1' };
+/** Few slots, so that few poll. */
+const ENVIRONMENT = { WORKER_CONCURRENCY: '1' };
 /** Polls and other work in the background only add to a count, so that the least of several has none. */
 const ROUNDS = 5;
 const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED/;

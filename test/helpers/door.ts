@@ -55,8 +55,6 @@ function testConfig(env: Environment, roles: Roles): Config {
     WEBHOOK_SECRET: SECRET,
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'silent',
-    // At once: a test must not depend on how long a review takes.
-    PENDING_AFTER_SECONDS: '0',
     ...env,
   };
   const parsed = parseConfig(environment, roles);

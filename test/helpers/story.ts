@@ -101,8 +101,6 @@ async function openStory(
     FORGE: name,
     FORGE_URL: forge.url,
     FORGE_TOKEN: forge.token,
-    // At once: a story must not depend on how long a review takes.
-    PENDING_AFTER_SECONDS: '0',
     ...(typeof env === 'function' ? env(forge) : env),
   };
   const started = new Date();

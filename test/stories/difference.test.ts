@@ -18,7 +18,7 @@ test('gitea: a head is not judged by the difference of the head before it', asyn
   const scene = gatehouse('gitea').scene(FILES);
   const number = await scene.open({ 'app.ts': 'fine\n' });
   await scene.settled();
-  t.deepEqual(scene.states(number), ['pending', 'success']);
+  t.deepEqual(scene.states(number), ['success']);
   const asked = () =>
     scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/git/refs/pull/${number}/head`).length;
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
 
-// What GitHub's GraphQL tells in part, late or not at all decides nothing. PENDING_AFTER_SECONDS: never.
-const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' });
+// What GitHub's GraphQL tells in part, late or not at all decides nothing.
+const gatehouse = shareStories(test);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -131,7 +131,7 @@ test('github: a status that somebody sets during a review is replaced', async (t
 });
 
 test('github: a status that a review sets is set once', async (t) => {
-  // At once: the review shows the verdict before, then its own.
+  // The review shows the verdict before, then its own.
   await using story = await tellStory('github', APPROVED);
   const number = await story.open({ 'a.txt': 'a\n' }, GOOD);
   await story.settled();
@@ -140,7 +140,7 @@ test('github: a status that a review sets is set once', async (t) => {
   const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
   forge.setStatus(repository, headSha, { ...foreign, state: 'success' });
   await redeliver(story, number);
-  t.deepEqual(story.states(number), ['pending', 'pending', 'success', 'pending']);
+  t.deepEqual(story.states(number), ['pending', 'success', 'pending']);
 });
 
 test('github: our comment that is deleted during a review is written again', async (t) => {

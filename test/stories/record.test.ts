@@ -65,7 +65,7 @@ for (const name of FORGES) {
     );
     t.deepEqual(first?.rules?.[1]?.places, [{ path: 'app.ts', line: 2 }]);
     t.deepEqual(first?.approvals, []);
-    t.deepEqual(await postings(scene, headOf(scene, number)), ['pending', 'failure']);
+    t.deepEqual(await postings(scene, headOf(scene, number)), ['failure']);
 
     await scene.review(number, 'bob', 'approved');
     await scene.settled();
@@ -189,7 +189,7 @@ test('github: a merge group adds a row for each of its pull requests', async (t)
 });
 
 test('a review whose row cannot be stored posts no verdict, and is retried', async (t) => {
-  await using story = await tellStory('github', FILES, { PENDING_AFTER_SECONDS: '3600' });
+  await using story = await tellStory('github', FILES);
   const { database } = story.door;
   await database.query('ALTER TABLE gatehouse.audit_verdicts ADD CONSTRAINT full_disk CHECK (false)');
   const number = await story.open({ 'app.ts': 'two\n' }, { title: 'feat: things' });
@@ -223,7 +223,7 @@ async function startWorker(story: Story): Promise<GatehouseProcess> {
 for (const carriedOut of [false, true]) {
   const when = carriedOut ? 'after the status' : 'between row and status';
   test(`a worker killed ${when} leaves one row, and the next one adds what was posted`, async (t) => {
-    await using story = await tellStory('github', FILES, { PENDING_AFTER_SECONDS: '3600' }, DOOR);
+    await using story = await tellStory('github', FILES, {}, DOOR);
     let worker = await startWorker(story);
     t.teardown(() => worker.child.kill('SIGKILL'));
     const number = story.openSilently({ 'app.ts': 'two\n' }, { title: 'feat: things' });

@@ -1,8 +1,7 @@
 import test from 'ava';
 import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
 
-// Never: what is written must not depend on how long a review takes.
-const gatehouse = shareStories(test, { PENDING_AFTER_SECONDS: '3600' });
+const gatehouse = shareStories(test);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -31,7 +30,7 @@ async function openTwin(scene: Scene, number: number, title: string): Promise<nu
 }
 
 for (const name of FORGES) {
-  test(`${name}: a review that is quick shows no pending status`, async (t) => {
+  test(`${name}: a review shows nothing before its verdict where no success stands`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
     await scene.settled();
@@ -47,6 +46,28 @@ for (const name of FORGES) {
     await scene.settled();
     await openTwin(scene, number, BAD.title);
     t.deepEqual(scene.states(number), ['success', 'pending', 'failure'], 'opened');
+  });
+
+  test(`${name}: somebody else's success on a new head is pending at once`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.ts': 'one\n' }, BAD);
+    const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
+    forge.setStatus(repository, scene.head(number), { ...foreign, state: 'success' });
+    await redeliver(scene, number);
+    t.deepEqual(scene.states(number), ['success', 'pending', 'failure']);
+  });
+
+  test(`${name}: a success over ours is replaced before the review judges`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.ts': 'one\n' }, BAD);
+    await scene.settled();
+    const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
+    forge.setStatus(repository, scene.head(number), { ...foreign, state: 'success' });
+    await scene.edit(number, GOOD);
+    await scene.settled();
+    t.deepEqual(scene.states(number), ['failure', 'success', 'failure', 'success']);
   });
 
   test(`${name}: a head pushed again with a success from before is pending at once`, async (t) => {

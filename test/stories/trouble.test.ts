@@ -67,6 +67,9 @@ for (const name of FORGES) {
         [answerLost, true],
       ] as const) {
         const sha = scene.forge.pull(scene.repository, number).headSha;
+        // So that a pending status is among the writes.
+        const earlier = { context: 'gatehouse/main', state: 'success', description: '', author: 'gatehouse' };
+        scene.forge.setStatus(scene.repository, sha, earlier);
         for (const path of [`/statuses/${sha}$`, `/issues/${number}/comments$`, `/pulls/${number}/reviews$`]) {
           scene.forge.fault({
             method: 'POST',

@@ -34,11 +34,11 @@ rules:
 `;
 
 for (const name of EVERY_FORGE) {
-  test(`${name}: an opened pull request is pending before it has a verdict`, async (t) => {
+  test(`${name}: an opened pull request has no status before its verdict`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
     await scene.settled();
-    t.deepEqual(scene.states(number), ['pending', 'success']);
+    t.deepEqual(scene.states(number), ['success']);
     t.deepEqual(scene.comments(number), [], 'no success is reported where no failure was');
     t.deepEqual(scene.inlines(number), []);
   });
@@ -52,7 +52,7 @@ for (const name of EVERY_FORGE) {
 
     await scene.edit(number, { title: 'feat: some things' });
     await scene.settled();
-    t.deepEqual(scene.states(number), ['pending', 'failure', 'success']);
+    t.deepEqual(scene.states(number), ['failure', 'success']);
     t.is(scene.comments(number).length, 1);
     t.regex(scene.comments(number).join(), /✅/);
   });
@@ -70,7 +70,7 @@ for (const name of EVERY_FORGE) {
     ]);
     await scene.settled();
     t.deepEqual(scene.states(first), []);
-    t.deepEqual(scene.states(second), ['pending', 'failure']);
+    t.deepEqual(scene.states(second), ['failure']);
     t.is(scene.comments(number).length, 1);
   });
 
@@ -87,11 +87,8 @@ for (const name of EVERY_FORGE) {
     });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
     await scene.settled();
-    t.false(
-      scene.states(before).some((state) => state !== 'pending'),
-      'no verdict on what was pushed over',
-    );
-    t.deepEqual(scene.states(number), ['pending', 'success']);
+    t.deepEqual(scene.states(before), [], 'no verdict on what was pushed over');
+    t.deepEqual(scene.states(number), ['success']);
     t.deepEqual(scene.comments(number), []);
   });
 

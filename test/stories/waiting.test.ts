@@ -20,7 +20,7 @@ for (const name of FORGES) {
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
     await scene.settled();
     t.deepEqual(scene.status(number), WAITING);
-    t.deepEqual(scene.states(number), ['pending', 'pending']);
+    t.deepEqual(scene.states(number), ['pending']);
     t.deepEqual(
       scene.forge.pull(scene.repository, number).reviews,
       [],

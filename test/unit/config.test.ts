@@ -215,7 +215,6 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     machineAccounts: undefined,
     policyFile: undefined,
     policyRepository: undefined,
-    pendingAfterSeconds: 1,
     enforce: true,
   });
   t.is(parsed.ok && parsed.config.statusContext, 'gatehouse/{base}');

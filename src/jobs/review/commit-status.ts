@@ -40,8 +40,11 @@ export interface CommitStatuses {
   showVerdict(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
   /** The same, and then remembers that it shows the verdict of the review with this claim. */
   report(place: StatusPlace, claim: Claim): Promise<void>;
-  /** The same before there is a verdict: no success is written, the present status stays. */
-  showPending(place: StatusPlace): Promise<void>;
+  /**
+   * The same before there is a verdict, and only where a success may stand, whoever has set it: it would let the pull
+   * request be merged meanwhile. No success is written.
+   */
+  showPending(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): Promise<void>;
   /**
    * After the policy was deleted: what a verdict has blocked is free, unless another pull request's verdict still
    * blocks it.
@@ -69,10 +72,8 @@ export interface CommitStatuses {
    * Whether a verdict can no longer be shown, because the commit has as many statuses as the forge takes, or nearly.
    */
   isUsedUp(place: StatusPlace, state: StatusState, before: PostedBefore): Promise<boolean>;
-  /** Whether a success may stand there, by what was set last and what was `seen`. Undefined: unknown. */
-  recordedSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): boolean | undefined;
-  /** The same. Where that is unknown, the forge is asked. */
-  hasSuccess(place: StatusPlace, before: PostedBefore, seen?: readonly PostedStatus[]): Promise<boolean>;
+  /** Whether a success may stand there, by what was set last and what was `seen`. The forge is not asked. */
+  recordedSuccess(place: StatusPlace, before: PostedBefore, seen: readonly PostedStatus[] | undefined): boolean;
 }
 
 export interface StatusOptions extends ForeignStatusDeps {
@@ -141,25 +142,20 @@ export function commitStatuses(
     );
   }
 
-  /** A row of our table may be missing, as after a database was restored. */
   function recordedSuccess(
     place: StatusPlace,
     before: PostedBefore,
-    seen?: readonly PostedStatus[],
-  ): boolean | undefined {
-    return before.kind === 'none'
-      ? seen?.some((status) => status.state === 'success' && isAt(place, status.context))
-      : before.kind === 'unknown' || before.state === 'success';
+    seen: readonly PostedStatus[] | undefined,
+  ): boolean {
+    return (
+      before.kind === 'unknown' ||
+      (before.kind === 'status' && before.state === 'success') ||
+      (seen ?? []).some((status) => status.state === 'success' && isAt(place, status.context))
+    );
   }
 
-  async function hasSuccess(
-    place: StatusPlace,
-    before: PostedBefore,
-    seen?: readonly PostedStatus[],
-  ): Promise<boolean> {
-    const { repository, headSha, context } = place;
-    const recorded = recordedSuccess(place, before, seen);
-    return recorded ?? (await forge.status(repository, headSha, context))?.state === 'success';
+  async function showsSuccess({ repository, headSha, context }: StatusPlace): Promise<boolean> {
+    return (await forge.status(repository, headSha, context))?.state === 'success';
   }
 
   return {
@@ -177,8 +173,10 @@ export function commitStatuses(
     async report(place, reported) {
       await show(place, true, { reported });
     },
-    async showPending(place) {
-      await show(place, false);
+    async showPending(place, before, seen) {
+      if (recordedSuccess(place, before, seen) || (seen === undefined && (await showsSuccess(place)))) {
+        await show(place, false);
+      }
     },
     async release(place) {
       const { repository, headSha, context } = place;
@@ -191,7 +189,9 @@ export function commitStatuses(
       }
     },
     async withdrawSuccess(place) {
-      if (!(await hasSuccess(place, await postedBefore(pool, place)))) {
+      const before = await postedBefore(pool, place);
+      // A row of our table may be missing, as after a database was restored.
+      if (!(recordedSuccess(place, before, undefined) || (before.kind === 'none' && (await showsSuccess(place))))) {
         return;
       }
       const { repository, headSha, context } = place;
@@ -236,7 +236,6 @@ export function commitStatuses(
       return true;
     },
     isUsedUp: (place, state, before) => room.isUsedUp(place, state, before),
-    recordedSuccess,
     hasSuccess,
   };
 }

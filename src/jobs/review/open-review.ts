@@ -218,7 +218,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       if (place === undefined || isReported) {
         return;
       }
-      const mayShowSuccess = statuses.recordedSuccess(place, postedAt(posted, place), seen) ?? false;
+      const mayShowSuccess = statuses.recordedSuccess(place, postedAt(posted, place), seen);
       if (mayShowSuccess || verdictBefore === 'success') {
         await markUnread(pool, claim, { state: 'pending', description });
         await statuses.showVerdict(place);

@@ -8,8 +8,6 @@ import type { OpenReviewDeps } from './open-review.ts';
 export interface ReviewDeps extends OpenReviewDeps {
   /** What parses and evaluates what people wrote. */
   readonly workers: ReviewWorkers;
-  /** How long a review may take before it shows `pending`; 0: at once. */
-  readonly pendingAfterSeconds: number;
   readonly judgingLimit: JudgingLimit;
   /** How long the record is kept. */
   readonly auditDays: number;

@@ -15,7 +15,6 @@ import { markReported, recordAsked } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
-import { type LatePending, latePending } from './late-pending.ts';
 import { type OpenReview, openReview } from './open-review.ts';
 import { leaveClosed } from './record-merge.ts';
 import type { ReviewDeps } from './review-deps.ts';
@@ -135,10 +134,12 @@ async function reviewOnce(
     return 'over';
   }
   deps.judgingLimit.count(pullRequest);
-  await using pending = latePending(deps.pendingAfterSeconds * 1_000);
   const context: JudgeContext = {
     ...deps,
-    onWillJudge: () => showPending(deps, review, read, pending),
+    onWillJudge: async () => {
+      const place = review.statuses.placeOf(pullRequest);
+      await review.statuses.showPending(place, review.posted(place), read.preloaded.statuses);
+    },
     onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
@@ -150,10 +151,9 @@ async function reviewOnce(
     case 'archived':
       return await leaveArchived(deps, review, ref);
     case 'no-policy':
-      await pending.end();
       return await releasePullRequest(deps, review, result, askedAt);
     case 'judged':
-      return report(deps, review, result, preloaded, pending, askedAt);
+      return report(deps, review, result, preloaded, askedAt);
   }
 }
 
@@ -173,27 +173,6 @@ async function leaveArchived({ log }: ReviewDeps, review: OpenReview, ref: PullR
   await review.leaveUnchanged();
   log.info({ ...ref }, 'nothing to review: the repository is archived');
   return 'archived';
-}
-
-/**
- * At once where a success from before would let the pull request be merged meanwhile, else only if the review takes
- * long: a required status that is absent blocks as well.
- */
-async function showPending(
-  deps: ReviewDeps,
-  review: OpenReview,
-  { pullRequest, preloaded }: PullRequestRead,
-  pending: LatePending,
-): Promise<void> {
-  const { statuses } = review;
-  const place = statuses.placeOf(pullRequest);
-  const show = () => statuses.showPending(place);
-  const isUrgent = deps.pendingAfterSeconds === 0;
-  if (isUrgent || (statuses.recordedSuccess(place, review.posted(place), preloaded.statuses) ?? false)) {
-    await show();
-  } else {
-    pending.begin(show);
-  }
 }
 
 async function releasePullRequest(
@@ -233,7 +212,6 @@ async function report(
   review: OpenReview,
   result: Judged,
   preloaded: PreloadedFacts,
-  pending: LatePending,
   askedAt: Date,
 ): Promise<Outcome> {
   const { forge, enforce, log } = deps;
@@ -265,7 +243,6 @@ async function report(
   if (verdict.state === 'success' && tookTime && !(await isCurrent(deps, result))) {
     return 'outdated';
   }
-  await pending.end();
   await saveAndShow(deps, review, result, comments, askedAt);
   if (comments.failure !== undefined) {
     // The job comes back for the comments.
