@@ -52,7 +52,6 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     retentionDays: worker.retentionDays,
     auditDays: worker.auditDays,
     statusContext: config.statusContext,
-    keepsRecord: worker.auditDays > 0,
     forge,
     workers,
     pool,

@@ -114,8 +114,8 @@ const worker = {
   RESYNC_MINUTES: count(1, 1_440).default(15),
   /** Each day is a partition: thousands would need more locks than a server has. */
   RETENTION_DAYS: count(1, 400).default(30),
-  /** How long the record of verdicts is kept; 0: none is. */
-  AUDIT_DAYS: count(0, 36_500).default(400),
+  /** How long the record of verdicts is kept. */
+  AUDIT_DAYS: count(1, 36_500).default(400),
   /** A policy for repositories that have none of their own. */
   POLICY_FILE: z.string().optional(),
   /** The name of the repository of each owner whose policy comes before all others of that owner. */

@@ -79,12 +79,11 @@ export const QUEUES: Queues<JobDeps> = {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,
     needsForge: false,
-    async run({ keepsRecord, enqueue }, { data, createdOn }) {
+    async run({ enqueue }, { data, createdOn }) {
       const { repository, branch } = data;
-      const looks = keepsRecord && data.isDefault;
       await enqueue([
         { kind: 'review-repository', repository, branch },
-        ...(looks ? [{ kind: 'default-push' as const, ...data, at: createdOn.toISOString() }] : []),
+        ...(data.isDefault ? [{ kind: 'default-push' as const, ...data, at: createdOn.toISOString() }] : []),
       ]);
     },
   },

@@ -140,12 +140,11 @@ export interface GatehouseBuild {
   readonly revision: string;
 }
 
-/** Whether a record is kept counts as well: a verdict from before is judged once more, so that it is in the record. */
 export function gatehouseDigest(
-  { enforce, keepsRecord }: { readonly enforce: boolean; readonly keepsRecord: boolean },
+  { enforce }: { readonly enforce: boolean },
   { version, revision }: GatehouseBuild,
 ): string {
-  return hash('sha256', JSON.stringify([version, revision, enforce, keepsRecord]));
+  return hash('sha256', JSON.stringify([version, revision, enforce]));
 }
 
 /** What the present is read with. */

@@ -38,7 +38,7 @@ test('a status is never set by a review that a newer one has overtaken', async (
     name: 'gitea',
     setStatus: async (_repository, _sha, { state }) => void set.push(state),
   };
-  const deps = { pool, statusContext: 'gatehouse/{base}', enforce: true, keepsRecord: true, metrics: makeMetrics() };
+  const deps = { pool, statusContext: 'gatehouse/{base}', enforce: true, metrics: makeMetrics() };
   const statuses = commitStatuses({ ...deps, forge, log: makeLog('silent') }, () => claim);
 
   await beginReview(pool, REF);

@@ -46,7 +46,6 @@ async function greenCommits(t: ExecutionContext) {
     pool,
     statusContext: 'gatehouse/{base}',
     enforce: true,
-    keepsRecord: false,
     metrics: makeMetrics(),
     log: makeLog('silent'),
   };

@@ -36,7 +36,6 @@ async function forgedOverRed(t: ExecutionContext) {
     pool,
     statusContext: 'gatehouse/{base}',
     enforce: true,
-    keepsRecord: false,
     metrics: makeMetrics(),
     log: makeLog('silent'),
   };

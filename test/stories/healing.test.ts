@@ -159,7 +159,6 @@ test('a resync in pieces looks at each repository once', async (t) => {
     pool: door.database,
     access: { check: async () => ({ kind: 'granted' }) as const },
     enforce: true,
-    keepsRecord: false,
     statusContext: 'gatehouse/{base}',
     rules: { outdated: async () => [] },
     minutes: 15,

@@ -101,14 +101,6 @@ for (const name of FORGES) {
   });
 }
 
-test('with AUDIT_DAYS=0 nothing is recorded, and reviews are posted', async (t) => {
-  await using story = await tellStory('github', FILES, { AUDIT_DAYS: '0' });
-  const number = await story.open({ 'app.ts': `one\n${SECRET_LINE}\n` });
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
-  t.is(await recordAsText(story.door.database), '');
-});
-
 test('with ENFORCE=false the verdict is recorded, and that it was not enforced', async (t) => {
   await using story = await tellStory('github', FILES, { ENFORCE: 'false' });
   const number = await story.open({ 'app.ts': `one\n${SECRET_LINE}\n` });

@@ -274,6 +274,7 @@ for (const [change, fault] of [
   ],
   [{ FORGE_URL: 'git.example.com' }, 'FORGE_URL: must be a URL with a host that begins with https:// or http://'],
   [{ WORKER_CONCURRENCY: '0' }, 'WORKER_CONCURRENCY: must be a whole number, 1 to 64'],
+  [{ AUDIT_DAYS: '0' }, 'AUDIT_DAYS: must be a whole number, 1 to 36500'],
 ] as const) {
   test(`a worker's configuration can be wrong: ${fault}`, (t) => {
     t.deepEqual(parse({ ...workerEnvironment, ...change }, WORKER), { ok: false, faults: [fault] });

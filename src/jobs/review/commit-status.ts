@@ -83,8 +83,6 @@ export interface StatusOptions extends ForeignStatusDeps {
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */
   readonly enforce: boolean;
-  /** Whether what is posted is recorded. */
-  readonly keepsRecord: boolean;
 }
 
 /** Reviews of pull requests with one head may end at the same time, but not more often than this. */
@@ -92,11 +90,11 @@ const MAX_ROUNDS = 5;
 
 /** `claimOf`: of the review that sets them. What belongs to no pull request has none. */
 export function commitStatuses(
-  { forge, pool, statusContext: template, enforce, keepsRecord, metrics, log }: StatusOptions,
+  { forge, pool, statusContext: template, enforce, metrics, log }: StatusOptions,
   claimOf: () => Claim | undefined = () => undefined,
 ): CommitStatuses {
   const room = statusRoom({ forge, pool, enforce, metrics, log });
-  const { set, post, postAgain } = statusWriter({ forge, pool, enforce, keepsRecord }, room, claimOf);
+  const { set, post, postAgain } = statusWriter({ forge, pool, enforce }, room, claimOf);
 
   const isAt = (place: StatusPlace, context: string) => contextKey(forge.name, context) === place.key;
 

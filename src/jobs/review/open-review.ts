@@ -40,8 +40,6 @@ export interface OpenReviewDeps extends ForeignStatusDeps {
   readonly statusContext: string;
   /** False: every status is `success`, whatever the verdict. */
   readonly enforce: boolean;
-  /** Whether verdicts and statuses are recorded. */
-  readonly keepsRecord: boolean;
 }
 
 /** A review under way: its claim, and a forge that writes only as long as it holds the claim. */

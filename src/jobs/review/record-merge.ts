@@ -15,7 +15,6 @@ export interface RecordMergeDeps {
   readonly pool: pg.Pool;
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
-  readonly keepsRecord: boolean;
   readonly auditDays: number;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -27,7 +26,7 @@ export async function leaveClosed(
   review: OpenReview,
   pullRequest: PullRequest | undefined,
 ): Promise<void> {
-  if (pullRequest?.state === 'merged' && deps.keepsRecord) {
+  if (pullRequest?.state === 'merged') {
     // Before the review forgets it: where this fails, a resync comes back to it.
     await recordMerge(deps, pullRequest);
   }

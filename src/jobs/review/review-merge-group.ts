@@ -160,9 +160,7 @@ async function conclude(
   verdict: GroupVerdict,
   results?: readonly Judged[],
 ): Promise<void> {
-  if (deps.keepsRecord) {
-    await recordGroup(deps, job, askedAt, verdict, results);
-  }
+  await recordGroup(deps, job, askedAt, verdict, results);
   await report(deps, job, verdict);
 }
 

@@ -6,7 +6,7 @@ import { WITH_WARNINGS } from '../../db/transaction.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Alone } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from '../tables/claim.ts';
-import { type Judged, type SavedVerdict, saveVerdict, verdictUpdate } from '../tables/reviews.ts';
+import { type Judged, type SavedVerdict, verdictUpdate } from '../tables/reviews.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -24,16 +24,12 @@ interface Conclusion extends SavedVerdict {
  * is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
  */
 export async function saveAndRecord(
-  { pool, enforce, keepsRecord }: Pick<OpenReviewDeps, 'pool' | 'enforce' | 'keepsRecord'>,
+  { pool, enforce }: Pick<OpenReviewDeps, 'pool' | 'enforce'>,
   claim: Claim,
   pullRequest: PullRequest,
   { result, alone, askedAt, ...verdict }: Conclusion,
 ): Promise<void> {
   const judged = result && judgedFrom(result, alone);
-  if (!keepsRecord) {
-    await saveVerdict(pool, claim, verdict, judged);
-    return;
-  }
   const record = recordOf(pullRequest, verdict, result, { enforced: enforce });
   const options = { askedAt, texts: textsOf(result) };
   const recorded = await readRecorded(pool, record, options.texts);

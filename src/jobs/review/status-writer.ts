@@ -39,13 +39,12 @@ export interface StatusWriterOptions {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   readonly enforce: boolean;
-  readonly keepsRecord: boolean;
 }
 
 const RECORD_TIMEOUT_MS = 10_000;
 
 export function statusWriter(
-  { forge, pool, enforce, keepsRecord }: StatusWriterOptions,
+  { forge, pool, enforce }: StatusWriterOptions,
   room: StatusRoom,
   claimOf: () => Claim | undefined,
 ): StatusWriter {
@@ -100,9 +99,6 @@ export function statusWriter(
       await room.explain(place, status, error);
       return true;
     }
-    if (!keepsRecord) {
-      return rememberAgain(pool, place, status, enforce, began);
-    }
     return inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
       await recordPosting(client, place.repository, place.headSha, status);
       return rememberAgain(client, place, status, enforce, began);
@@ -113,10 +109,6 @@ export function statusWriter(
   async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
     const parameters = makeParameters();
     const upsert = postedUpsert(parameters, place, status, enforce);
-    if (!keepsRecord) {
-      await pool.query(upsert, parameters.values);
-      return;
-    }
     const insert = postingInsert(parameters, place.repository, place.headSha, status);
     await commitRows(pool, RECORD_TIMEOUT_MS, {
       text: `WITH remembered AS (${upsert}), recorded AS (${insert}) SELECT ${WITH_WARNINGS}`,

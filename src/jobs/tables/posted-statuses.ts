@@ -135,7 +135,7 @@ export async function beginAgain(
 
 /** False: another write has begun since, and may have been carried out before this one. */
 export async function rememberAgain(
-  client: pg.Pool | pg.ClientBase,
+  client: pg.ClientBase,
   place: StatusPlace,
   { state, description }: Pick<CommitStatus, 'state' | 'description'>,
   enforce: boolean,

@@ -135,9 +135,9 @@ export interface Judged {
 /**
  * Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again.
  */
-export async function saveVerdict(pool: pg.Pool, claim: Claim, verdict: SavedVerdict, judged?: Judged): Promise<void> {
+export async function saveVerdict(pool: pg.Pool, claim: Claim, verdict: SavedVerdict): Promise<void> {
   const parameters = makeParameters();
-  const { rowCount } = await pool.query(verdictUpdate(parameters, claim, verdict, judged), parameters.values);
+  const { rowCount } = await pool.query(verdictUpdate(parameters, claim, verdict, undefined), parameters.values);
   if (rowCount === 0) {
     throw new LostClaimError(claim);
   }
