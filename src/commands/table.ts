@@ -56,10 +56,6 @@ export const COMMANDS: Commands = {
     summary: 'Queue a resync of all repositories, or of those named, to find what lost webhooks missed',
     load: async () => (await import('./resync.ts')).resync,
   },
-  accept: {
-    summary: 'Accept another repository under the name of an extended policy or a policy repository',
-    load: async () => (await import('./accept.ts')).accept,
-  },
   send: {
     summary: 'Sign a payload and send it, to test the settings',
     load: async () => (await import('./send.ts')).send,

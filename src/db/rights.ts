@@ -15,7 +15,7 @@ export const RIGHTS = {
   UPDATE: `baselines installations left_successes override_comments posted_statuses progress
     queue_counts repositories reviews gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.queue
     gatehouse_jobs.version`,
-  DELETE: `baselines delivery_keys extended_repositories left_successes override_comments
+  DELETE: `baselines delivery_keys left_successes override_comments
     posted_statuses repositories reviews gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.job_dependency`,
 } as const;
 

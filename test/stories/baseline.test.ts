@@ -113,8 +113,8 @@ for (const name of FORGES) {
     forge.deleteRepository(BASELINE);
     forge.createRepository(BASELINE, { '.gatehouse.yml': LENIENT });
     t.is(await resyncs(story), 'replaced,1');
-    await story.door.database.query('DELETE FROM gatehouse.baselines WHERE repository = $1', [BASELINE]);
-    t.is(await resyncs(story), 'in-force,1', 'the operator accepts the new one');
+    forge.rename(BASELINE, 'acme/.rules');
+    t.is(await resyncs(story, { POLICY_REPOSITORY: '.rules' }), 'in-force,1', 'the operator names the new one');
     t.is(story.status(second)?.state, 'success');
   });
 

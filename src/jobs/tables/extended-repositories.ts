@@ -23,21 +23,8 @@ export function rememberExtended(pool: pg.Pool, log: Log): IsMeant {
     const { id, ownerId } = now;
     log.warn(
       { repository: now.name, first, now: { id, ownerId } },
-      'an extended policy is not used: another repository has its name now. "gatehouse accept" accepts it',
+      'an extended policy is not used: another repository has its name now',
     );
     return false;
   };
-}
-
-/**
- * Forgets which repository a name meant, as an extended policy or as a baseline. False where none was stored.
- */
-export async function forgetMeant(pool: pg.Pool, name: string): Promise<boolean> {
-  const { rows } = await pool.query<{ forgotten: boolean }>(
-    `WITH extended AS (DELETE FROM gatehouse.extended_repositories WHERE name = $1 RETURNING 1),
-          baselines AS (DELETE FROM gatehouse.baselines WHERE repository = $1 RETURNING 1)
-     SELECT EXISTS (SELECT FROM extended) OR EXISTS (SELECT FROM baselines) AS forgotten`,
-    [name.toLowerCase()],
-  );
-  return rows[0]?.forgotten === true;
 }

@@ -152,7 +152,7 @@ async function loadExtended(
     case 'replaced':
       return unusable(
         extending,
-        `extends ${name}, but another repository has this name now: the one that was read before was deleted, renamed or transferred. Give it its name back, or ask the operator of Gatehouse to run "gatehouse accept ${repository}"`,
+        `extends ${name}, but another repository has this name now: the one that was read before was deleted, renamed or transferred. Give it its name back, or extend a policy under another name`,
       );
     case 'absent':
       return unusable(
