@@ -148,12 +148,12 @@ async function addWorker(shared: SharedDeps, worker: WorkerConfig): Promise<() =
 
 /** Loaded on demand: without a collector there is none of OpenTelemetry in the process. */
 async function openTracing(config: Config, log: Log): Promise<Tracing> {
-  const { otelExporterOtlpEndpoint: endpoint, otelTracesSampler: sampler, otelTracesSamplerArg: samplerArg } = config;
+  const endpoint = config.otelExporterOtlpEndpoint;
   if (endpoint === undefined) {
     return NO_TRACING;
   }
   const { startTracing } = await import('../tracing/opentelemetry.ts');
-  return startTracing({ endpoint, sampler, samplerArg, log });
+  return startTracing({ endpoint, log });
 }
 
 /** An unreachable database does not prevent the start: it may come back, and readiness reports it until then. */

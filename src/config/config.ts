@@ -18,7 +18,6 @@ import {
   logLevel,
   names,
   port,
-  ratio,
   redisUrl,
   repositoryName,
   seconds,
@@ -61,11 +60,6 @@ function isPrivateKey(text: string): boolean {
 
 const MIB = 1024 * 1024;
 
-const TRACES_SAMPLERS = [
-  ...(['always_on', 'always_off', 'traceidratio'] as const),
-  ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
-] as const;
-
 const database = { DATABASE_URL: databaseUrl, LOG_LEVEL: logLevel.default('info') };
 
 const common = {
@@ -84,11 +78,11 @@ const common = {
    * this name: the worker ignores those that Gatehouse set.
    */
   STATUS_CONTEXT: statusContext.default('gatehouse/{base}'),
-  /** The address of the collector of traces, without `/v1/traces`. Absent: nothing is traced. */
+  /**
+   * The address of the collector of traces, without `/v1/traces`. Absent: nothing is traced. OpenTelemetry's packages
+   * read its other variables themselves.
+   */
   OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
-  /** OpenTelemetry's packages read its other variables themselves, and not these. */
-  OTEL_TRACES_SAMPLER: z.enum(TRACES_SAMPLERS).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
 };
 
 const door = {

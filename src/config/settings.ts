@@ -27,11 +27,6 @@ export function count(least: number, most: number) {
     .transform(Number);
 }
 
-export const ratio = z
-  .string()
-  .refine((text) => /^(?:0|1|[01]?\.\d{1,9})$/.test(text) && Number(text) <= 1, 'must be a number, 0 to 1')
-  .transform(Number);
-
 const BYTE_UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1024, MiB: MIB };
 
 export const bytes = z

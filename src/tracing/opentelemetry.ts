@@ -12,17 +12,7 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type ReadableSpan,
-  type Sampler,
-  type SpanExporter,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { shorten } from '../common/shorten.ts';
 import { withTimeout } from '../common/timeout.ts';
 import type { Log } from '../log.ts';
@@ -32,10 +22,6 @@ import type { Tracing } from './tracing.ts';
 export interface TracingOptions {
   /** Base address of the collector's OTLP receiver for HTTP, such as `http://collector:4318`. */
   readonly endpoint: string;
-  /** As OpenTelemetry names its samplers. */
-  readonly sampler: string;
-  /** For samplers by ratio: the share of traces, 0 to 1. */
-  readonly samplerArg: number;
   readonly log: Log;
 }
 
@@ -54,13 +40,12 @@ const KINDS = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER } as const;
  * Sends spans by OTLP over HTTP, in JSON. The packages read `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` and the
  * exporter's settings themselves. Nothing is registered globally: several services in one process do not meet.
  */
-export function startTracing({ endpoint, sampler, samplerArg, log }: TracingOptions): Tracing {
+export function startTracing({ endpoint, log }: TracingOptions): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'gatehouse', 'service.version': version }))
       .merge(detectResources({ detectors: [envDetector] })),
-    sampler: samplerOf(sampler, samplerArg),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_CHARACTERS },
     spanProcessors: [new BatchSpanProcessor({ exporter: reporting(exporter, log), maxQueueSize: MAX_WAITING_SPANS })],
   });
@@ -130,15 +115,6 @@ export function startTracing({ endpoint, sampler, samplerArg, log }: TracingOpti
 function markFailed(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute('error.type', type);
-}
-
-function samplerOf(name: string, ratio: number): Sampler {
-  const root = name.endsWith('traceidratio')
-    ? new TraceIdRatioBasedSampler(ratio)
-    : name.endsWith('always_off')
-      ? new AlwaysOffSampler()
-      : new AlwaysOnSampler();
-  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }
 
 /** The exporter itself says nothing when spans are lost. */

@@ -210,25 +210,6 @@ test('a command and the review that it starts are one trace', async (t) => {
   t.true(command !== undefined && below(collector, command).some(({ name }) => name === 'process review'));
 });
 
-test('a sampler of the settings decides for door and worker', async (t) => {
-  await using collector = await startCollector();
-  const env = { ...traces(collector), OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
-  const story = await tellStory('gitea', FILES, env, DOOR);
-  await traced(story, async () => {
-    await story.open(CHANGE, { title: TITLE });
-    const started = new Date();
-    // What the door has left out, the worker leaves out too, whatever it samples itself.
-    await using _worker = await story.openDoor({ OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, WORKER);
-    await story.resynced(started);
-    await story.settled();
-  });
-  t.true(collector.spans.some(({ name }) => name === 'process resync'));
-  t.deepEqual(
-    collector.spans.filter(({ attributes }) => attributes['gatehouse.delivery'] !== undefined),
-    [],
-  );
-});
-
 const TROUBLES = { hangs: 'hang', 'answers 500': 'failing', 'is absent': undefined } as const;
 
 for (const [trouble, mood] of Object.entries(TROUBLES)) {

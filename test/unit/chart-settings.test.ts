@@ -32,7 +32,7 @@ const COMPUTED = [
   ...['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
 ];
 /** Settings that a user of the chart gives in `extraEnv`. */
-const IN_EXTRA_ENV = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'];
+const IN_EXTRA_ENV = ['OTEL_EXPORTER_OTLP_ENDPOINT'];
 /** Where the chart's default is another on purpose: a door in a cluster stays in the Service without Redis. */
 const OTHER_DEFAULT = ['READY_WITHOUT_REDIS'];
 

@@ -39,8 +39,6 @@ test('three variables are enough, the others have defaults', (t) => {
         statusContext: 'gatehouse/{base}',
         logLevel: 'info',
         otelExporterOtlpEndpoint: undefined,
-        otelTracesSampler: 'parentbased_always_on',
-        otelTracesSamplerArg: 1,
         door: {
           webhookSecret: complete.WEBHOOK_SECRET,
           webhookSecretPrevious: undefined,
@@ -52,20 +50,13 @@ test('three variables are enough, the others have defaults', (t) => {
   t.true(parsed.ok && Object.isFrozen(parsed.config));
 });
 
-test('the address and the sampler of traces are checked', (t) => {
+test('the address of the collector of traces is checked', (t) => {
   const faultsOf = (env: Readonly<Record<string, string>>) => {
     const parsed = parseConfig({ ...complete, ...env });
     return parsed.ok ? [] : parsed.faults.map((fault) => fault.replace(/:.*/, ''));
   };
   for (const endpoint of ['collector:4318', 'grpc://collector:4317', 'http://']) {
     t.deepEqual(faultsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }), ['OTEL_EXPORTER_OTLP_ENDPOINT'], endpoint);
-  }
-  t.deepEqual(faultsOf({ OTEL_TRACES_SAMPLER: 'xray' }), ['OTEL_TRACES_SAMPLER']);
-  for (const ratio of ['-0.1', '1.1', 'NaN', '1e-3', '50%']) {
-    t.deepEqual(faultsOf({ OTEL_TRACES_SAMPLER_ARG: ratio }), ['OTEL_TRACES_SAMPLER_ARG'], ratio);
-  }
-  for (const ratio of ['0', '1', '0.05', '1.0']) {
-    t.deepEqual(faultsOf({ OTEL_TRACES_SAMPLER_ARG: ratio }), [], ratio);
   }
 });
 
