@@ -97,11 +97,10 @@ test('an init container of the same image migrates, with only the database URL',
 test('settings are environment variables, and large numbers keep their digits', async (t) => {
   const values = {
     config: { forge: 'gitea', logLevel: 'warn', bodyLimit: 26_214_400, drainSeconds: 7, statusContext: 'review' },
-    metrics: { port: 9100 },
   };
   t.like(doorPod(await render({ values })).env, {
     PORT: '8080',
-    METRICS_PORT: '9100',
+    METRICS_PORT: '9090',
     FORGE: 'gitea',
     LOG_LEVEL: 'warn',
     WEBHOOK_BODY_LIMIT: '26214400',
@@ -128,11 +127,11 @@ test('extraEnv replaces variables by name, also for migrations and helm test', a
 });
 
 test('a pod sleeps, then drains, and has time for both', async (t) => {
-  const { pod, door, env } = doorPod(await render());
-  t.deepEqual(door.lifecycle, { preStop: { sleep: { seconds: 5 } } });
-  t.true((pod.spec.terminationGracePeriodSeconds ?? 0) > 5 + Number(env['DRAIN_SECONDS']));
-  const without = doorPod(await render({ values: { termination: { preStopSleepSeconds: 0 } } }));
-  t.is(without.door.lifecycle, undefined);
+  for (const config of [{}, { drainSeconds: 60 }]) {
+    const { pod, door, env } = doorPod(await render({ values: { config } }));
+    t.deepEqual(door.lifecycle, { preStop: { sleep: { seconds: 5 } } });
+    t.true((pod.spec.terminationGracePeriodSeconds ?? 0) > 5 + Number(env['DRAIN_SECONDS']));
+  }
 });
 
 test('an image is named by tag, by digest, or by both in one', async (t) => {
@@ -361,7 +360,7 @@ test('the bundled Redis’s startup probe waits, so that no failed probe is repo
 
 test('the door is ready without Redis unless the user says otherwise', async (t) => {
   t.is(doorPod(await render()).env['READY_WITHOUT_REDIS'], 'true');
-  const strict = await render({ values: { door: { readyWithoutRedis: false } } });
+  const strict = await render({ values: { extraEnv: [{ name: 'READY_WITHOUT_REDIS', value: 'false' }] } });
   t.is(doorPod(strict).env['READY_WITHOUT_REDIS'], 'false');
 });
 

@@ -313,10 +313,7 @@ onStage('a door that drains in the middle of deliveries answers each of them', a
   const before = await stored(there);
   // A drain that outlasts the test, on any machine.
   const config = { ...VALUES.config, drainSeconds: 3_000 };
-  const door = await startDoor(
-    there,
-    await upgraded(there, { webhookSecret: { value: NEW_KEY }, config, termination: { gracePeriodSeconds: 3_600 } }),
-  );
+  const door = await startDoor(there, await upgraded(there, { webhookSecret: { value: NEW_KEY }, config }));
   const forge = startForge(await webhookOf(door), NEW_KEY);
   await answered(forge);
   await docker(['kill', '--signal', 'TERM', door.id]);

@@ -67,12 +67,6 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
     },
     /extraEnv names A twice/,
   ],
-  ['metrics on the webhook’s port', { metrics: { port: 8080 } }, /metrics\.port is 8080/],
-  [
-    'too little time to stop',
-    { termination: { gracePeriodSeconds: 10 } },
-    /gracePeriodSeconds is 10, but a pod sleeps and drains for 10 seconds/,
-  ],
   [
     'a minimum above the maximum',
     { door: { autoscaling: { enabled: true, minReplicas: 9, maxReplicas: 3 } } },
@@ -115,11 +109,6 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
     'a forge of one’s own without its address',
     { config: { forge: 'forgejo' }, forgeToken: { value: 't' } },
     /config\.forgeUrl is empty: set the URL of your forgejo/,
-  ],
-  [
-    'too little time for running reviews',
-    { forgeToken: { value: 't' }, termination: { gracePeriodSeconds: 20 } },
-    /a worker takes up to 20 seconds/,
   ],
   [
     'more workers at the least than at the most',

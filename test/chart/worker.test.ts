@@ -87,12 +87,11 @@ test('its settings are environment variables', async (t) => {
       enforce: false,
       policyRepository: '.gatehouse',
     },
-    metrics: { port: 9100 },
     worker: { concurrency: 12 },
   };
   t.like(workerIn(await render({ values })).env, {
     PORT: '8080',
-    METRICS_PORT: '9100',
+    METRICS_PORT: '9090',
     FORGE: 'gitea',
     FORGE_URL: 'https://git.example.com',
     DRAIN_SECONDS: '7',
@@ -196,9 +195,11 @@ test('the user’s volumes and mounts are added to the worker’s', async (t) =>
 });
 
 test('it gets SIGTERM at once, and time to finish its reviews', async (t) => {
-  const { pod, container } = workerIn(await render({ values: TOKEN }));
-  t.is(container.lifecycle, undefined);
-  t.true((pod.spec.terminationGracePeriodSeconds ?? 0) > 20);
+  for (const drainSeconds of [0, 5, 60]) {
+    const { pod, container } = workerIn(await render({ values: { ...TOKEN, config: { drainSeconds } } }));
+    t.is(container.lifecycle, undefined);
+    t.true((pod.spec.terminationGracePeriodSeconds ?? 0) > Math.max(20, drainSeconds));
+  }
 });
 
 test('its pods are replaced when its values change, and the door’s are not', async (t) => {

@@ -109,10 +109,10 @@ export const INSTALL_CASES: readonly Case[] = [
     },
   },
   {
-    name: 'door.readyWithoutRedis=false: Redis away makes every door unready',
+    name: 'READY_WITHOUT_REDIS=false: Redis away makes every door unready',
     async play({ namespace }) {
       const at = await namespace('strict');
-      await at.install({ door: { readyWithoutRedis: false } });
+      await at.install({ extraEnv: [{ name: 'READY_WITHOUT_REDIS', value: 'false' }] });
       await at.scale('deployment/gatehouse-redis', 0);
       await at.doorsBecome(false);
       await at.scale('deployment/gatehouse-redis', 1);

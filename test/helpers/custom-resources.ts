@@ -34,7 +34,6 @@ const httpRoute = z.strictObject({
         matches: z.array(
           z.strictObject({ path: z.strictObject({ type: z.enum(['Exact', 'PathPrefix']), value: z.string() }) }),
         ),
-        filters: z.array(z.looseObject({ type: text })).optional(),
         backendRefs: z.array(z.strictObject({ name: text, port })),
       }),
     ),
@@ -63,9 +62,7 @@ const serviceMonitor = z.strictObject({
         port: text,
         path: text,
         interval: duration.optional(),
-        scrapeTimeout: duration.optional(),
         relabelings: z.array(relabeling).optional(),
-        metricRelabelings: z.array(relabeling).optional(),
       }),
     ),
   }),

@@ -20,21 +20,26 @@ const templates = await readChart('templates/_helpers.tpl');
 
 /** Settings that the chart has under another name than `config.` and theirs. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  METRICS_PORT: 'metrics.port',
-  READY_WITHOUT_REDIS: 'door.readyWithoutRedis',
   WEBHOOK_BODY_LIMIT: 'config.bodyLimit',
   WORKER_CONCURRENCY: 'worker.concurrency',
   POLICY_FILE: 'config.policy',
 };
-/** Settings that the chart makes of Secrets and of other values, or that have no meaning in a pod. */
+/** Settings that the chart makes of Secrets and of other values, or that are the same in every pod. */
 const COMPUTED = [
-  ...['PORT', 'HOST', 'DATABASE_URL', 'REDIS_URL', 'WEBHOOK_SECRET', 'WEBHOOK_SECRET_PREVIOUS'],
+  ...[
+    'PORT',
+    'METRICS_PORT',
+    'HOST',
+    'READY_WITHOUT_REDIS',
+    'DATABASE_URL',
+    'REDIS_URL',
+    'WEBHOOK_SECRET',
+    'WEBHOOK_SECRET_PREVIOUS',
+  ],
   ...['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
 ];
 /** Settings that a user of the chart gives in `extraEnv`. */
 const IN_EXTRA_ENV = ['OTEL_EXPORTER_OTLP_ENDPOINT'];
-/** Where the chart's default is another on purpose: a door in a cluster stays in the Service without Redis. */
-const OTHER_DEFAULT = ['READY_WITHOUT_REDIS'];
 
 const settings = Object.values(SETTINGS).flatMap((shape) => Object.entries(shape));
 const camelCase = (name: string) => name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -55,12 +60,10 @@ for (const [name, setting] of settings.filter(([key]) => ![...COMPUTED, ...IN_EX
   test(`${name} of the chart has the limits and the default of the code`, (t) => {
     const limits = schemaOf(name);
     t.truthy(limits, `values.schema.json has no ${pathOf(name).join('.')}`);
-    if (!OTHER_DEFAULT.includes(name)) {
-      const byDefault = defaultOf(name);
-      t.deepEqual(setting.safeParse(byDefault === '' ? undefined : String(byDefault)), setting.safeParse(undefined));
-    }
+    const byDefault = defaultOf(name);
+    t.deepEqual(setting.safeParse(byDefault === '' ? undefined : String(byDefault)), setting.safeParse(undefined));
     const accepts = (value: unknown) => setting.safeParse(String(value)).success;
-    if (limits?.type === 'integer' && name !== 'METRICS_PORT') {
+    if (limits?.type === 'integer') {
       const { minimum = Number.NaN, maximum = Number.NaN } = limits;
       t.deepEqual([minimum - 1, minimum, maximum, maximum + 1].map(accepts), [false, true, true, false]);
     }

@@ -197,14 +197,14 @@ The environment that the chart gives a container, before extraEnv, by its part: 
 {{- end }}
 {{- end }}
 {{- if eq $part "door" }}
-- { name: READY_WITHOUT_REDIS, value: {{ $v.door.readyWithoutRedis | quote }} }
+- { name: READY_WITHOUT_REDIS, value: "true" }
 {{- end }}
 {{- if has $part (list "door" "worker") }}
 {{- with include "gatehouse.storeUrlRef" (list $root "redis" "redis") }}
 - { name: REDIS_URL, valueFrom: { secretKeyRef: {{ . }} } }
 {{- end }}
 - { name: PORT, value: "8080" }
-- { name: METRICS_PORT, value: {{ $v.metrics.port | quote }} }
+- { name: METRICS_PORT, value: "9090" }
 - { name: FORGE, value: {{ $v.config.forge | quote }} }
 - { name: DRAIN_SECONDS, value: {{ $v.config.drainSeconds | quote }} }
 - { name: STATUS_CONTEXT, value: {{ $v.config.statusContext | quote }} }
