@@ -79,12 +79,6 @@ export function makeMetrics() {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     }),
-    commitBatchSize: new Histogram({
-      name: 'gatehouse_commit_batch_size',
-      help: 'Deliveries stored by one transaction',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128],
-      registers,
-    }),
     inflightBytes: new Gauge({
       name: 'gatehouse_inflight_bytes',
       help: 'Bytes of bodies being read or waiting for their commit',

@@ -100,7 +100,6 @@ export function makeInbox<Job>({
     const stopTimer = metrics.commitSeconds.startTimer();
     const { stored, jobs } = await withDays(pool, deadlineMs, () => write(unique, packed));
     stopTimer();
-    metrics.commitBatchSize.observe(submissions.length);
     if (jobs.length > 0) {
       wakeWorkers(jobs);
     }

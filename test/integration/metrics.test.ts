@@ -13,7 +13,6 @@ const test = ava.serial;
 const NAMES = [
   'gatehouse_baselines',
   'gatehouse_build_info',
-  'gatehouse_commit_batch_size',
   'gatehouse_commit_seconds',
   'gatehouse_deliveries_total',
   'gatehouse_dependency_up',
