@@ -234,6 +234,6 @@ export function commitStatuses(
       return true;
     },
     isUsedUp: (place, state, before) => room.isUsedUp(place, state, before),
-    hasSuccess,
+    recordedSuccess,
   };
 }

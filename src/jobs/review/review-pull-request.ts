@@ -1,5 +1,5 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PreloadedFacts, PullRequest, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
 import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
