@@ -6,9 +6,8 @@ import { isObjectId } from './text-file.ts';
 const MAX_CHARACTERS = 8_000_000;
 
 /**
- * The forge, with each file at a commit read once: it never changes. By name, a branch's file is always read. What
- * `fileAt` does not find is not remembered, for a commit may be known to one server of a forge before another. What a
- * forge says together with the commit is: then it knows the commit.
+ * The forge, with each file at a commit read once, also one that is not there: `fileAt` says so only where the forge
+ * knows the commit. By name, a branch's file is always read.
  */
 export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): Forge {
   /** `text` is null where there is no such file. */
@@ -39,9 +38,7 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
         return remembered.text ?? undefined;
       }
       const text = await forge.fileAt(repository, path, ref);
-      if (text !== undefined) {
-        files.set(key, { text });
-      }
+      files.set(key, { text: text ?? null });
       return text;
     },
   };

@@ -19,26 +19,19 @@ const MAX_TREE_PAGES = 50;
 /** A longer list is not read: 20 pages. */
 const MAX_COMMITS = 1_000;
 
-/** An object never changes. */
+/** Names in all pages that are remembered together. */
 const MAX_ENTRIES = 50_000;
-const MAX_CHARACTERS = 4_000_000;
 
 type Tree = z.output<typeof shapes.tree>;
-type Blob = z.output<typeof shapes.blob>;
+/** Pages of directories, by their addresses: several files are looked for in one. A tree never changes. */
+type Trees = LRUCache<string, Tree>;
 
-interface Remembered {
-  /** Pages of directories, and files, by their addresses. */
-  readonly trees: LRUCache<string, Tree>;
-  readonly blobs: LRUCache<string, Blob>;
-}
+const remembered = new WeakMap<GiteaClient, Trees>();
 
-const remembered = new WeakMap<GiteaClient, Remembered>();
-
-function rememberedBy(client: GiteaClient): Remembered {
-  const known = remembered.get(client) ?? {
-    trees: new LRUCache({ maxSize: MAX_ENTRIES, sizeCalculation: ({ tree }) => 1 + (tree?.length ?? 0) }),
-    blobs: new LRUCache({ maxSize: MAX_CHARACTERS, sizeCalculation: ({ content }) => 1 + (content?.length ?? 0) }),
-  };
+function rememberedBy(client: GiteaClient): Trees {
+  const known =
+    remembered.get(client) ??
+    new LRUCache({ maxSize: MAX_ENTRIES, sizeCalculation: ({ tree }) => 1 + (tree?.length ?? 0) });
   remembered.set(client, known);
   return known;
 }
@@ -75,7 +68,8 @@ async function fileAtCommit(
     }
     if (index === names.length - 1) {
       const type = typeOf(entry);
-      const blob = type === 'file' ? await blobOf(client, repository, entry.sha) : {};
+      const route = `${repositoryPath(repository)}${path('git', 'blobs', entry.sha)}`;
+      const blob = type === 'file' ? requireFound(await client.ask(route, shapes.blob), `GET ${route}`) : {};
       return textOfBlob({ type, ...blob }, file);
     }
     if (entry.type !== 'tree') {
@@ -128,7 +122,7 @@ export async function askTree(
 
 /** Throws where it is not found: a tree has the names of all its files, so only a tree says that a file is absent. */
 async function treePage(client: GiteaClient, route: string, page: number): Promise<Tree> {
-  const { trees } = rememberedBy(client);
+  const trees = rememberedBy(client);
   const key = `${route}?${page}`;
   const tree = trees.get(key) ?? (await askTree(client, route, { page }));
   if (tree === undefined) {
@@ -136,14 +130,6 @@ async function treePage(client: GiteaClient, route: string, page: number): Promi
   }
   trees.set(key, tree);
   return tree;
-}
-
-async function blobOf(client: GiteaClient, repository: string, sha: string): Promise<Blob> {
-  const { blobs } = rememberedBy(client);
-  const route = `${repositoryPath(repository)}${path('git', 'blobs', sha)}`;
-  const blob = blobs.get(route) ?? requireFound(await client.ask(route, shapes.blob), `GET ${route}`);
-  blobs.set(route, blob);
-  return blob;
 }
 
 function typeOf({ mode, type }: Entry): string {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Octokit } from 'octokit';
 import { ForgeError, UnknownCommitError } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
@@ -8,21 +7,7 @@ import { noSuchCommit, repositoryAddress } from './read.ts';
 import { ask } from './request.ts';
 import * as shapes from './shapes.ts';
 
-/** Names in all directories that are remembered together. */
-const MAX_ENTRIES = 50_000;
-
 type Directory = ReadonlyMap<string, { readonly type: string; readonly sha: string }>;
-/** By repository and id: a tree never changes. */
-type Directories = LRUCache<string, Directory>;
-
-const remembered = new WeakMap<GitHubClient, Directories>();
-
-function rememberedBy(client: GitHubClient): Directories {
-  const known =
-    remembered.get(client) ?? new LRUCache({ maxSize: MAX_ENTRIES, sizeCalculation: ({ size }) => 1 + size });
-  remembered.set(client, known);
-  return known;
-}
 
 /**
  * By the name of a branch or tag, or at a commit. GitHub answers the same 404 for a file that is absent and for a
@@ -41,17 +26,11 @@ export async function fileAt(
   if (!isObjectId(ref)) {
     return textOfBlob(await askContents(octokit, repository, path, ref), path);
   }
-  const directories = rememberedBy(client);
-  const known = async (tree: string) => directories.get(`${repository} ${tree}`);
-  if ((await find(path, ref, known)) === 'absent') {
-    return undefined;
-  }
   const found = await askContents(octokit, repository, path, ref);
   if (found !== undefined) {
     return textOfBlob(found, path);
   }
-  const listed = async (tree: string) => (await known(tree)) ?? list(octokit, repository, tree, directories);
-  if ((await find(path, ref, listed)) === 'absent') {
+  if (!(await isListed(path, ref, (tree) => list(octokit, repository, tree)))) {
     return undefined;
   }
   const again = await askContents(octokit, repository, path, ref);
@@ -66,34 +45,25 @@ function askContents(octokit: Octokit | undefined, repository: string, path: str
   return ask(octokit, 'GET /repos/{owner}/{repo}/contents/{path}', parameters, shapes.contents);
 }
 
-/** Follows a path from directory to directory. `unknown`: one of them is not known. */
-async function find(
+/** Follows a path from directory to directory. */
+async function isListed(
   path: string,
   commit: string,
-  directoryOf: (tree: string) => Promise<Directory | undefined>,
-): Promise<'there' | 'absent' | 'unknown'> {
+  directoryOf: (tree: string) => Promise<Directory>,
+): Promise<boolean> {
   let entry: { readonly type: string; readonly sha: string } = { type: 'tree', sha: commit };
   for (const name of path.split('/')) {
-    const directory = entry.type === 'tree' ? await directoryOf(entry.sha) : new Map<string, never>();
-    if (directory === undefined) {
-      return 'unknown';
-    }
-    const found = directory.get(name);
+    const found = entry.type === 'tree' ? (await directoryOf(entry.sha)).get(name) : undefined;
     if (found === undefined) {
-      return 'absent';
+      return false;
     }
     entry = found;
   }
-  return 'there';
+  return true;
 }
 
 /** `tree` is the id of a tree, or of a commit. */
-async function list(
-  octokit: Octokit | undefined,
-  repository: string,
-  tree: string,
-  directories: Directories,
-): Promise<Directory> {
+async function list(octokit: Octokit | undefined, repository: string, tree: string): Promise<Directory> {
   const route = 'GET /repos/{owner}/{repo}/git/trees/{tree_sha}';
   const name = `/repos/${repository}/git/trees/${tree}`;
   const parameters = { ...repositoryAddress(repository), tree_sha: tree };
@@ -104,7 +74,5 @@ async function list(
   if (answer.truncated) {
     throw new ForgeError('too-large', `GET ${name}: a directory has more entries than GitHub lists`);
   }
-  const directory = new Map(answer.tree.map(({ path, type, sha }) => [path, { type, sha }]));
-  directories.set(`${repository} ${tree}`, directory);
-  return directory;
+  return new Map(answer.tree.map(({ path, type, sha }) => [path, { type, sha }]));
 }

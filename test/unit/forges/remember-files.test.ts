@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
+import { UnknownCommitError } from '../../../src/forges/port/forge-error.ts';
 import { rememberFiles } from '../../../src/forges/remember-files.ts';
 
 const COMMIT = 'a'.repeat(40);
@@ -30,17 +31,35 @@ test('a file at a commit is read once, and another commit’s or repository’s 
   t.deepEqual(asked, ['acme/one a aaaa', 'acme/two a aaaa', 'acme/one a bbbb']);
 });
 
-test('a file of a branch, and one that is not there, are read each time', async (t) => {
+test('a file of a branch is read each time', async (t) => {
   const { asked, forge } = setUp({ a: 'text' });
-  for (const [path, ref] of [
-    ['a', 'main'],
-    ['a', 'main'],
-    ['b', COMMIT],
-    ['b', COMMIT],
-  ] as const) {
-    await forge.fileAt('acme/one', path, ref);
+  for (const path of ['a', 'a', 'b', 'b']) {
+    await forge.fileAt('acme/one', path, 'main');
   }
   t.is(asked.length, 4);
+});
+
+test('a file that a commit does not have is looked for once', async (t) => {
+  const { asked, forge } = setUp({});
+  t.is(await forge.fileAt('acme/one', 'b', COMMIT), undefined);
+  t.is(await forge.fileAt('acme/one', 'b', COMMIT), undefined);
+  t.is(asked.length, 1);
+});
+
+test('a commit that the forge does not know yet is asked for again', async (t) => {
+  let known = false;
+  const part: Pick<Forge, 'fileAt'> = {
+    async fileAt() {
+      if (!known) {
+        throw new UnknownCommitError('GET a');
+      }
+      return 'text';
+    },
+  };
+  const forge = rememberFiles(Object.assign(Object.create(null), part));
+  await t.throwsAsync(forge.fileAt('acme/one', 'a', COMMIT));
+  known = true;
+  t.is(await forge.fileAt('acme/one', 'a', COMMIT), 'text');
 });
 
 test('the files used longest ago make room for new ones', async (t) => {
