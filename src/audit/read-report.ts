@@ -14,18 +14,10 @@ export interface RuleReport {
   readonly longestSeconds: number | null;
 }
 
-export type ReportOrder = 'failed' | 'overridden' | 'slowest';
-
-const ORDER: Readonly<Record<ReportOrder, string>> = {
-  failed: 'failed DESC',
-  overridden: 'overridden DESC',
-  slowest: '"medianSeconds" DESC NULLS LAST',
-};
-
+/** First those that failed most. */
 export async function readReport(
   pool: pg.Pool,
   { repository, since }: RecordFilter,
-  order: ReportOrder,
   limit: number,
 ): Promise<readonly RuleReport[]> {
   const { rows } = await pool.query<RuleReport>(
@@ -36,7 +28,7 @@ export async function readReport(
        FROM gatehouse.audit_rule_changes
       WHERE changed_at >= coalesce($1::timestamptz, '-infinity') AND ($2::text IS NULL OR lower(repository) = lower($2))
         AND change IN ('failed', 'overridden', 'passed')
-      GROUP BY rule ORDER BY ${ORDER[order]}, rule LIMIT $3`,
+      GROUP BY rule ORDER BY failed DESC, rule LIMIT $3`,
     [since ?? null, repository ?? null, limit],
   );
   return rows;

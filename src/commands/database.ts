@@ -4,7 +4,6 @@ import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import type { StoredDelivery } from '../inbox/delivery.ts';
 import { readBody } from '../inbox/read-body.ts';
-import { findDeliveries } from '../inbox/read-deliveries.ts';
 import { makeLog } from '../log.ts';
 
 /** Works with the database, which must have the schema that this version knows, and closes the pool. */
@@ -22,23 +21,6 @@ export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool)
   } finally {
     await pool.end();
   }
-}
-
-/** The one delivery that an id means, or why it means none. */
-export async function findOneDelivery(
-  pool: pg.Pool,
-  deliveryId: string,
-  hookId: string | undefined,
-): Promise<{ readonly delivery: StoredDelivery } | { readonly problem: string }> {
-  const [delivery, ...more] = await findDeliveries(pool, deliveryId, hookId);
-  if (delivery === undefined) {
-    return { problem: `no delivery has this id${hookId === undefined ? '' : ` and the hook "${hookId}"`}` };
-  }
-  if (more.length === 0) {
-    return { delivery };
-  }
-  const hooks = [delivery, ...more].map((each) => `--hook ${each.hookId === '' ? "''" : each.hookId}`);
-  return { problem: `${hooks.length} hooks sent a delivery with this id; say which with ${hooks.join(' or ')}` };
 }
 
 /** The exact bytes of a delivery's body, or why there are none. */

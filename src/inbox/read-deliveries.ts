@@ -36,21 +36,17 @@ export async function listDeliveries(
   return rows;
 }
 
-/**
- * Those of one id: as many as there are hooks that sent it, or only that of the named hook. Where a hook sent it again
- * after a week, the newest.
- */
+/** Those of one id, the newest first: as many as there are hooks that sent it. Where one sent it again, its newest. */
 export async function findDeliveries(
   pool: pg.Pool | pg.ClientBase,
   deliveryId: string,
-  hookId?: string,
 ): Promise<readonly StoredDelivery[]> {
   const { rows } = await pool.query<StoredDelivery>(
     // Materialized, or the planner may look for the newest by the index on the time, in all days.
     `WITH known AS MATERIALIZED (
-       SELECT * FROM gatehouse.deliveries WHERE delivery_id = $1 AND ($2::text IS NULL OR hook_id = $2))
+       SELECT * FROM gatehouse.deliveries WHERE delivery_id = $1)
      SELECT DISTINCT ON (hook_id) ${RECORD} FROM known ORDER BY hook_id, received_at DESC`,
-    [deliveryId, hookId ?? null],
+    [deliveryId],
   );
-  return rows;
+  return rows.toSorted((one, other) => other.receivedAt.getTime() - one.receivedAt.getTime());
 }

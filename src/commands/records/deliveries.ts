@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { parseDatabaseConfig } from '../../config/config.ts';
 import type { StoredDelivery } from '../../inbox/delivery.ts';
-import { type DeliveryFilter, listDeliveries } from '../../inbox/read-deliveries.ts';
+import { type DeliveryFilter, findDeliveries, listDeliveries } from '../../inbox/read-deliveries.ts';
 import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
-import { findOneDelivery, readBodyOf, withDatabase } from '../database.ts';
+import { readBodyOf, withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
 import { parseNumber, parseTime, TIME_HELP } from '../options.ts';
 import { columns, shortTime, type Terminal } from '../terminal.ts';
@@ -32,7 +32,6 @@ export const deliveries = defineCommand({
       value: 'delivery id',
       help: 'print only the body of this delivery, byte by byte as received',
     },
-    hook: { type: 'string', value: 'hook id', help: 'which delivery, if two hooks sent the same delivery id' },
   },
   settings: 'DATABASE_URL',
   exitCodes: {
@@ -41,7 +40,7 @@ export const deliveries = defineCommand({
     ...UNUSABLE_DATABASE,
   },
   async run({ values }, terminal) {
-    const { event, repository, body, hook, json } = values;
+    const { event, repository, body, json } = values;
     const filter = {
       ...{ event, repository },
       pullRequest:
@@ -52,12 +51,9 @@ export const deliveries = defineCommand({
     if (filter.pullRequest !== undefined && repository === undefined) {
       throw new UsageError('--pull-request needs --repository');
     }
-    if (hook !== undefined && body === undefined) {
-      throw new UsageError('--hook needs --body');
-    }
     const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
     return withDatabase(databaseUrl, (pool) =>
-      body === undefined ? printList(pool, filter, limit, json, terminal) : printBody(pool, body, hook, terminal),
+      body === undefined ? printList(pool, filter, limit, json, terminal) : printBody(pool, body, terminal),
     );
   },
 });
@@ -82,9 +78,10 @@ async function printList(
   return 0;
 }
 
-async function printBody(pool: pg.Pool, id: string, hook: string | undefined, terminal: Terminal): Promise<0 | 1> {
-  const found = await findOneDelivery(pool, id, hook);
-  const read = 'problem' in found ? found : await readBodyOf(pool, found.delivery);
+/** Two hooks may have sent one id: that of the newest. */
+async function printBody(pool: pg.Pool, id: string, terminal: Terminal): Promise<0 | 1> {
+  const [newest] = await findDeliveries(pool, id);
+  const read = newest === undefined ? { problem: 'no delivery has this id' } : await readBodyOf(pool, newest);
   if ('problem' in read) {
     terminal.stderr.write(`gatehouse deliveries: ${id}: ${read.problem}\n`);
     return 1;

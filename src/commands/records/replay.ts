@@ -5,9 +5,10 @@ import { parseReplayConfig } from '../../config/config.ts';
 import { interpretEvent } from '../../forges/interpret-event.ts';
 import { type ReviewRequest, requestedReview } from '../../forges/port/review-requests.ts';
 import type { StoredDelivery } from '../../inbox/delivery.ts';
+import { findDeliveries } from '../../inbox/read-deliveries.ts';
 import { visible } from '../../review/text.ts';
 import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
-import { findOneDelivery, readBodyOf, withDatabase } from '../database.ts';
+import { readBodyOf, withDatabase } from '../database.ts';
 import { configured, UsageError } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -22,7 +23,6 @@ replaying is always safe: a review that was not needed changes nothing.`,
       default: false,
       help: 'queue the reviews that failed in their last attempt again: all of them, or those of the named repositories and pull requests',
     },
-    hook: { type: 'string', value: 'hook id', help: 'which deliveries, if two hooks sent the same delivery id' },
   },
   positionals: { most: Number.POSITIVE_INFINITY, expected: 'delivery ids or --dead-letters' },
   settings: 'DATABASE_URL; with REDIS_URL the workers are notified, otherwise they find the jobs within seconds.',
@@ -32,10 +32,7 @@ replaying is always safe: a review that was not needed changes nothing.`,
     ...UNUSABLE_DATABASE,
   },
   async run({ values, positionals }, terminal) {
-    const { hook, 'dead-letters': revives } = values;
-    if (revives && hook !== undefined) {
-      throw new UsageError('--hook needs delivery ids');
-    }
+    const { 'dead-letters': revives } = values;
     if (!revives && positionals.length === 0) {
       throw new UsageError('expected delivery ids or --dead-letters');
     }
@@ -46,7 +43,7 @@ replaying is always safe: a review that was not needed changes nothing.`,
       try {
         const { queued, failed } = revives
           ? await reviveLetters(queue, named, terminal)
-          : await replayDeliveries(pool, queue, positionals, hook, terminal);
+          : await replayDeliveries(pool, queue, positionals, terminal);
         if (queued && !(await queue.wakeWorkers())) {
           terminal.stderr.write(
             'The workers could not be notified over Redis; they will find the jobs at their next poll.\n',
@@ -78,14 +75,18 @@ async function replayDeliveries(
   pool: pg.Pool,
   queue: ReplayQueue,
   ids: readonly string[],
-  hook: string | undefined,
   { stdout, stderr }: Terminal,
 ): Promise<Done> {
   let queued = false;
   let failed = false;
-  for (const id of new Set(ids)) {
-    const found = await findOneDelivery(pool, id, hook);
-    const read = 'problem' in found ? found : await requestOf(pool, found.delivery);
+  // Two hooks may have sent one id.
+  const found = await Promise.all([...new Set(ids)].map(async (id) => ({ id, all: await findDeliveries(pool, id) })));
+  for (const { id } of found.filter(({ all }) => all.length === 0)) {
+    stderr.write(`${visible(id)}: no delivery has this id\n`);
+    failed = true;
+  }
+  for (const { id, delivery } of found.flatMap(({ id, all }) => all.map((delivery) => ({ id, delivery })))) {
+    const read = await requestOf(pool, delivery);
     if ('problem' in read) {
       stderr.write(`${visible(id)}: ${read.problem}\n`);
       failed = true;

@@ -1,34 +1,27 @@
 import { countMerges, type MergeCount } from '../../audit/merges.ts';
 import { type ObservedReport, readObserved } from '../../audit/read-observed.ts';
-import { type ReportOrder, type RuleReport, readReport } from '../../audit/read-report.ts';
+import { type RuleReport, readReport } from '../../audit/read-report.ts';
 import { parseDatabaseConfig } from '../../config/config.ts';
 import { defineCommand, UNUSABLE_DATABASE } from '../command.ts';
 import { withDatabase } from '../database.ts';
-import { configured, UsageError } from '../failures.ts';
+import { configured } from '../failures.ts';
 import { parseNumber, parseTime, TIME_HELP } from '../options.ts';
 import { columns } from '../terminal.ts';
 
 const DEFAULT_SINCE = '30d';
 const DEFAULT_RULES = 20;
 const MAX_RULES = 10_000;
-const ORDERS: readonly ReportOrder[] = ['failed', 'overridden', 'slowest'];
 
 export const report = defineCommand({
   name: 'report',
   usage: ['[options]'],
   text: `Prints from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and began to hold
-after it had not held, and how long that took. A rule that waits for people has not failed, but the time until it holds
-counts. A second table has the rules of level observe: how many pull requests each would have failed, or left waiting.
-A third one counts merges by their outcome.`,
+after it had not held, and how long that took, first the rules that failed most. A rule that waits for people has not
+failed, but the time until it holds counts. A second table has the rules of level observe: how many pull requests each
+would have failed, or left waiting. A third one counts merges by their outcome.`,
   options: {
     since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
     repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
-    by: {
-      type: 'string',
-      default: 'failed',
-      value: 'order',
-      help: 'first the rules that failed most (failed, the default), were overridden most (overridden), or took longest to hold (slowest, by the median)',
-    },
     limit: {
       type: 'string',
       default: String(DEFAULT_RULES),
@@ -40,16 +33,12 @@ A third one counts merges by their outcome.`,
   settings: 'DATABASE_URL',
   exitCodes: { 0: 'done, also if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
   async run({ values }, terminal) {
-    const order = ORDERS.find((one) => one === values.by);
-    if (order === undefined) {
-      throw new UsageError(`--by takes ${ORDERS.join(', ')}`);
-    }
     const since = parseTime('--since', values.since, Date.now());
     const filter = { repository: values.repository, since };
     const limit = parseNumber('--limit', values.limit, MAX_RULES);
     const { databaseUrl } = configured(parseDatabaseConfig(terminal.env));
     const { rules, observed, merges } = await withDatabase(databaseUrl, async (pool) => ({
-      rules: await readReport(pool, filter, order, limit),
+      rules: await readReport(pool, filter, limit),
       observed: await readObserved(pool, filter, limit),
       merges: await countMerges(pool, filter),
     }));
