@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatehouseProcess } from '../test/helpers/process.ts';
 import { usageOf } from '../test/helpers/usage.ts';
 import type { SimulatedForge } from '../test/simulated-forge/simulated-forge.ts';
-import { type BenchDatabase, clearRedis } from './databases.ts';
+import type { BenchDatabase } from './databases.ts';
 import type { Plan, Say } from './plan.ts';
 import { openReviewSite } from './review-site.ts';
 import { percentile, type Spread, spread } from './stats.ts';
@@ -43,8 +43,6 @@ export async function measureReviews(database: BenchDatabase, plan: Pick<Plan, '
   await retitleAll('feat: warm up');
   await site.settled(numbers, 'success');
   await quiet(forge);
-  // The answers of the forge that the warm-up cached.
-  await clearRedis(database.redisUrl);
 
   const times: number[] = [];
   for (const [index, number] of numbers.entries()) {

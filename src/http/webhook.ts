@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { isObject } from '../common/is-object.ts';
+import { withTimeout } from '../common/timeout.ts';
 import { eventLabel, installationIn, interpretEvent } from '../forges/interpret-event.ts';
 import type { PayloadInstallation } from '../forges/port/events.ts';
 import { FORGES, type ForgeName } from '../forges/port/forges.ts';
@@ -101,6 +102,9 @@ function countRefusals({ forge, metrics, log, isClosed }: WebhookOptions): Middl
   };
 }
 
+/** Less than the 5 seconds that Gitea waits for an answer. It may be queued all the same. */
+const RESYNC_TIMEOUT_MS = 4_000;
+
 /** What it tells of, a resync finds: of all due repositories, because nothing was read of it. */
 function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Middleware<WebhookState> {
   return async (ctx, next) => {
@@ -109,7 +113,7 @@ function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Mi
       return;
     }
     try {
-      await requestResync();
+      await withTimeout(RESYNC_TIMEOUT_MS, requestResync(), () => Promise.reject(new Error('the database is slow')));
     } catch (err) {
       log.error(
         { err },

@@ -63,7 +63,7 @@ export async function attempt(
     // Waiting for a rate limit is no failure, and does not count as an attempt.
     if (error instanceof ForgeError && error.retryAt !== undefined) {
       const until = await putOff(error.retryAt);
-      log.info({ queue: name, ...data, until }, 'a review waits for the forge’s rate limit');
+      log.info({ queue: name, ...data, until, reason: error.message }, 'a review waits for a limit');
       return;
     }
     if (error instanceof ForgeError && error.kind === 'refused') {

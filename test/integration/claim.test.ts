@@ -1,10 +1,11 @@
 import test from 'ava';
+import { makeParameters } from '../../src/db/parameters.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
 import { LostClaimError } from '../../src/jobs/tables/claim.ts';
 import { readCommitState } from '../../src/jobs/tables/commit-state.ts';
 import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
-import { beginReview, recordHead, saveVerdict } from '../../src/jobs/tables/reviews.ts';
+import { beginReview, recordHead, verdictUpdate } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -31,7 +32,9 @@ test('a status is never set by a review that a newer one has overtaken', async (
   });
   const { claim } = await beginReview(pool, REF);
   await recordHead(pool, claim, PULL_REQUEST, PLACE.context, { commented: null, settled: true });
-  await saveVerdict(pool, claim, { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url });
+  const verdict = { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url } as const;
+  const parameters = makeParameters();
+  await pool.query(verdictUpdate(parameters, claim, verdict, undefined), parameters.values);
   const set: string[] = [];
   const forge: Forge = {
     ...({} as Forge),

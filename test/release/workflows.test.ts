@@ -195,6 +195,12 @@ ava('a tag that is not the version of its commit is not released', async (t) => 
   await t.throwsAsync(play(t, 'names', { ...env, GITHUB_REF_NAME: 'v97.98.99' }));
 });
 
+ava('what is released already is not replaced', async (t) => {
+  const env = { GITHUB_REPOSITORY: 'platform/gatehouse', GITHUB_REF_NAME: `v${version}` };
+  await t.throwsAsync(play(t, 'names', env, { gh: 'exit 0' }));
+  await t.notThrowsAsync(play(t, 'names', env, { gh: 'echo "release not found" >&2; exit 1' }));
+});
+
 test('the released chart installs the image by its digest', async (t) => {
   const push = `echo "$*" >>calls.txt; [ "$1" != push ] || echo "Digest: ${DIGEST}" >&2`;
   const { folder, written } = await play(t, 'chart', { VERSION: version, IMAGE, CHARTS, DIGEST }, { helm: push });

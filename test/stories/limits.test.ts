@@ -50,8 +50,7 @@ test('github: no success stands while its review waits for the limit of requests
   const green = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
   const red = await story.open({ 'b.txt': 'b\n' }, { title: 'b' });
   await story.settled();
-  forge.rateLimit.remaining = 100;
-  forge.graphql.points.remaining = 100;
+  limitReads(story);
   for (const number of [green, red]) {
     forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
     await story.tell({ kind: 'pull-request', number, action: 'edited' });
@@ -63,4 +62,51 @@ test('github: no success stands while its review waits for the limit of requests
     /^Waits until \d\d:\d\d UTC: the rate limit of the forge is used up$/,
   );
   t.is(story.status(red)?.state, 'failure', 'it blocks as it is, and a request less is used');
+});
+
+/** Nothing can be read, and 100 requests are left. */
+function limitReads({ forge }: Story): void {
+  forge.rateLimit.remaining = 100;
+  forge.graphql.points.remaining = 100;
+}
+
+test('github: a success is withdrawn before a wait, though the forge does not take that at first', async (t) => {
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
+  const { forge } = story;
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  await story.settled();
+  limitReads(story);
+  const path = new RegExp(`/statuses/${forge.pull(REPOSITORY, number).headSha}$`);
+  forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'status', status: 502 } });
+  forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
+  await story.tell({ kind: 'pull-request', number, action: 'edited' });
+  await until(() => waits(story, number));
+  t.is(story.status(number)?.state, 'pending');
+});
+
+test('github: a success that somebody else sets over a failure does not stand during a wait', async (t) => {
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
+  const { forge } = story;
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'a' });
+  await story.settled();
+  t.is(story.status(number)?.state, 'failure');
+  limitReads(story);
+  const theirs = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' } as const;
+  const { headSha } = forge.pull(REPOSITORY, number);
+  await story.tell({ kind: 'status', status: forge.setStatus(REPOSITORY, headSha, theirs) });
+  await until(() => waits(story, number));
+  t.is(story.status(number)?.state, 'pending');
+});
+
+test('github: a merged pull request keeps its status while its record waits', async (t) => {
+  await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
+  const { forge } = story;
+  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
+  await story.settled();
+  const { headSha } = forge.pull(REPOSITORY, number);
+  t.true(forge.merge(REPOSITORY, number));
+  forge.rateLimit.remaining = 0;
+  await story.tell({ kind: 'pull-request', number, action: 'closed' });
+  await until(() => waits(story, number));
+  t.is(forge.statuses(REPOSITORY, headSha).at(-1)?.state, 'success');
 });

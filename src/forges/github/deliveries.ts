@@ -1,7 +1,7 @@
 import { requireFound } from '../answer.ts';
 import type { DeliveryRecovery } from '../port/delivery-recovery.ts';
 import type { GitHubClient } from './client.ts';
-import { askAll, send } from './request.ts';
+import { askAll, send, undefinedIfInvalid } from './request.ts';
 import { type Attempt, deliveries } from './shapes.ts';
 
 const ROUTE = '/app/hook/deliveries';
@@ -22,6 +22,7 @@ export function makeDeliveryRecovery({ own }: GitHubClient): DeliveryRecovery {
           : [{ id: newest.id, status: newest.status_code, attempts: all.length, firstSentAt: first.delivered_at }];
       });
     },
-    redeliver: async ({ id }) => (await send(own, `POST ${ROUTE}/{id}/attempts`, { id })) !== undefined,
+    redeliver: async ({ id }) =>
+      (await send(own, `POST ${ROUTE}/{id}/attempts`, { id }).catch(undefinedIfInvalid)) !== undefined,
   };
 }

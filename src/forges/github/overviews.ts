@@ -178,7 +178,7 @@ async function allNodes(
     }
     const variables = { ...repositoryAddress(name), cursor: pageInfo.endCursor };
     try {
-      const more = await askGraphql(octokit, 'open pull requests', MORE_QUERY, variables, moreAnswer);
+      const more = await askPartialGraphql(octokit, 'open pull requests', MORE_QUERY, variables, moreAnswer);
       nodes.push(...more.repository.pullRequests.nodes);
       pageInfo = more.repository.pullRequests.pageInfo;
     } catch (error) {

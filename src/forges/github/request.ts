@@ -159,8 +159,8 @@ export async function askPartialGraphql<T>(
 ): Promise<T> {
   // A part of it that may not be seen is another matter: without it the rest would say something wrong. An App may lack
   // the permission for merge queues, and then reviews no merge group.
-  const isAbsent = ({ type, path }: GraphqlError) =>
-    ABSENT.includes(type) && (path?.length === 1 || path?.at(-1) === 'mergeQueueEntry');
+  const isAbsent = ({ type, path = [] }: GraphqlError) =>
+    ABSENT.includes(type) && (path.length === 1 || path.includes('mergeQueueEntry'));
   const route = routeOf(what);
   return parseGraphql(shape, (await sendGraphql(octokit, route, query, variables, isAbsent)).data, route);
 }
@@ -220,6 +220,14 @@ export async function send(octokit: Octokit, route: string, parameters: Paramete
     }
     throw translated;
   }
+}
+
+/** For `catch`: what is asked for is not there, or not as it was asked for. */
+export function undefinedIfInvalid(error: unknown): undefined {
+  if (error instanceof ForgeError && error.kind === 'invalid') {
+    return undefined;
+  }
+  throw error;
 }
 
 /** octokit's errors carry the request; only what a reader may see is copied. */

@@ -10,6 +10,6 @@ export interface FailedDelivery {
 export interface DeliveryRecovery {
   /** Those that were first sent since then, the newest first. */
   failed(since: Date): Promise<readonly FailedDelivery[]>;
-  /** Under the same delivery id. False: the forge does not have it any more. */
+  /** Under the same delivery id. False: the forge refuses to, or has it no more. */
   redeliver(delivery: FailedDelivery): Promise<boolean>;
 }

@@ -185,8 +185,10 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
         dispatcher: deps.dispatcher,
       });
       const headers = headersOf(sent.headers);
-      await noticeLimits(call, headers);
-      const body = await readBounded(sent, { maxBytes: MAX_ANSWER_BYTES, ...call });
+      // Only then: a body that nobody reads ends the process with its error.
+      const body = await readBounded(sent, { maxBytes: MAX_ANSWER_BYTES, ...call }).finally(() =>
+        noticeLimits(call, headers),
+      );
       status = sent.statusCode;
       return await judged(call, status, headers, body);
     } catch (error) {
@@ -223,7 +225,8 @@ export function makeForgeFetch(deps: ForgeFetchDeps, scope: string): ForgeFetch 
   async function noticeLimits(call: Call, headers: Headers): Promise<void> {
     deps.clock?.note(headers.get('date') ?? undefined, performance.now());
     const rateLimit = rateLimitOf(headers);
-    if (rateLimit === undefined) {
+    // The App's own limit is in the answer with a token, and not that of the installation.
+    if (rateLimit === undefined || isForToken(call)) {
       return;
     }
     deps.hooks.onRateLimit?.({ forge: deps.forge, api: call.api, ...rateLimit });
@@ -240,9 +243,14 @@ function keptOf(api: Api): string {
   return `${api}-kept`;
 }
 
-/** Statuses, and what they are signed with: the tokens of an App's installations. */
-function mayUseAll({ url: { pathname } }: Call): boolean {
-  return IS_STATUS.test(pathname) || pathname.endsWith('/access_tokens');
+/** Statuses, and what they are signed with. */
+function mayUseAll(call: Call): boolean {
+  return IS_STATUS.test(call.url.pathname) || isForToken(call);
+}
+
+/** Asks for the token of an App's installation. */
+function isForToken({ url }: Call): boolean {
+  return url.pathname.endsWith('/access_tokens');
 }
 
 /** Whatever is written that is no status. GraphQL only reads. */

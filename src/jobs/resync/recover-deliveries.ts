@@ -27,7 +27,10 @@ export async function recoverDeliveries(deliveries: DeliveryRecovery, pool: pg.P
     const waiting = failed.filter((delivery) => delivery.attempts < MAX_ATTEMPTS && !isRefused(delivery));
     for (const delivery of waiting.slice(0, MAX_REDELIVERIES)) {
       const isTaken = await deliveries.redeliver(delivery);
-      log.info({ delivery }, isTaken ? 'a failed delivery: redelivery requested' : 'a failed delivery is gone');
+      log.info(
+        { delivery },
+        isTaken ? 'a failed delivery: redelivery requested' : 'a failed delivery is not sent again',
+      );
     }
     // The next list reaches back to all attempts at those that wait, so that they can be counted.
     const firstSent = waiting.map(({ firstSentAt }) => Date.parse(firstSentAt));

@@ -9,7 +9,7 @@ import { type Candidate, notUnderReview } from '../queue/under-review.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
 import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
-import { notOpen, withoutVerdict } from '../tables/reviews.ts';
+import { hasNoPolicy, notOpen, withoutVerdict } from '../tables/reviews.ts';
 import { withOtherStatus } from './other-statuses.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
@@ -105,7 +105,7 @@ async function requestReviews(
 
 /** The webhook of a merge group without a status of ours was lost: its queue would wait for it until a time-out. */
 async function requestGroups(
-  { forge, statusContext: template, enqueue, log }: RepositoryResyncDeps,
+  { forge, pool, statusContext: template, enqueue, log }: RepositoryResyncDeps,
   repository: string,
   overview: RepositoryOverview | undefined,
 ): Promise<void> {
@@ -114,7 +114,8 @@ async function requestGroups(
     const statuses = overview?.statuses.get(headSha) ?? [];
     return !statuses.some(({ own, context }) => own && sameContext(forge.name, context, name));
   });
-  if (groups.length > 0) {
+  // Without a policy none has a status.
+  if (groups.length > 0 && !(await hasNoPolicy(pool, repository))) {
     await enqueue(groups.map((group) => ({ kind: 'review-merge-group', repository, ...group })));
     log.info(
       { repository, groups: groups.map(({ headSha }) => headSha) },

@@ -38,7 +38,9 @@ export interface CommitStatuses {
    * `seen` are the statuses that the commit has, where they have just been read with the pull request.
    */
   showVerdict(place: StatusPlace, seen?: readonly PostedStatus[]): Promise<boolean>;
-  /** The same, and then remembers that it shows the verdict of the review with this claim. */
+  /** The same, whatever stands there: nothing is read at the forge. */
+  replaceByVerdict(place: StatusPlace): Promise<void>;
+  /** As {@link showVerdict}, and then remembers that it shows the verdict of the review with this claim. */
   report(place: StatusPlace, claim: Claim): Promise<void>;
   /**
    * The same before there is a verdict, and only where a success may stand, whoever has set it: it would let the pull
@@ -168,6 +170,13 @@ export function commitStatuses(
       });
     },
     showVerdict: (place, seen) => show(place, true, { seen }),
+    async replaceByVerdict(place) {
+      const { verdicts, posted } = await readCommitState(pool, place.repository, place.headSha);
+      const wanted = sharedStatus(sharing(verdicts, place), enforce);
+      if (wanted !== undefined) {
+        await post(place, await room.fit(place, { ...wanted, context: place.context }, postedAt(posted, place)));
+      }
+    },
     async report(place, reported) {
       await show(place, true, { reported });
     },

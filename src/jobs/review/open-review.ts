@@ -78,6 +78,8 @@ export interface OpenReview {
    * pending. Nothing is read for it.
    */
   leaveWaiting(description: string): Promise<void>;
+  /** What stands may stay while its job waits: it is this review's, or the pull request is closed or needs none. */
+  settle(): void;
   /** Nothing can be written. What is stored is kept: pull requests that share a head need it when that changes. */
   leaveUnchanged(): Promise<void>;
 }
@@ -106,7 +108,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
   let posted: readonly PostedRow[] = before?.posted ?? [];
   /** The statuses of its head, where they were read with it. */
   let seen: readonly PostedStatus[] | undefined;
-  let isReported = false;
+  let isSettled = false;
   /** Where this review has been: the head or the base may be replaced while it judges. */
   let entered: { readonly place: StatusPlace; readonly keepsSuccess: boolean } | undefined;
 
@@ -186,7 +188,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     },
     async report(pullRequest) {
       await statuses.report(statuses.placeOf(pullRequest), claim);
-      isReported = true;
+      isSettled = true;
     },
     async foundNoComments() {
       if (commented === null) {
@@ -213,14 +215,20 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     },
     async leaveWaiting(description) {
       const place = entered?.place ?? (before && statuses.placeBefore(claim.repository, before));
-      if (place === undefined || isReported) {
+      if (place === undefined || isSettled || verdictBefore === 'none') {
         return;
       }
-      const mayShowSuccess = statuses.recordedSuccess(place, postedAt(posted, place), seen);
-      if (mayShowSuccess || verdictBefore === 'success') {
+      const last = postedAt(posted, place);
+      // Before a first verdict, what others have set under this name is not ours to replace.
+      const found = verdictBefore == null ? seen?.filter(({ own }) => own) : seen;
+      const mayBeForeign = last.kind === 'status' && last.written === undefined;
+      if (verdictBefore === 'success' || mayBeForeign || statuses.recordedSuccess(place, last, found)) {
         await markUnread(pool, claim, { state: 'pending', description });
-        await statuses.showVerdict(place);
+        await statuses.replaceByVerdict(place);
       }
+    },
+    settle() {
+      isSettled = true;
     },
     async leaveUnchanged() {
       if (before === undefined) {

@@ -71,9 +71,9 @@ export async function reviewPullRequest(
       return 'done';
     }
   } catch (error) {
-    if (!(error instanceof LostClaimError)) {
-      await leaveWaiting(deps, review, ref, error);
-      throw error;
+    const reason = error instanceof LostClaimError ? error : await leaveWaiting(deps, review, ref, error);
+    if (!(reason instanceof LostClaimError)) {
+      throw reason;
     }
     log.info({ ...ref }, 'a review ends early: a newer one has begun');
     return 'overtaken';
@@ -84,22 +84,26 @@ export async function reviewPullRequest(
 /** A job that waits for no longer may leave a success standing that may not hold any more. */
 const SHORT_WAIT_MS = 30_000;
 
-/** Before its job waits for a limit. */
+/** Before its job waits for a limit. Returns what it waits for: a success that still stands is tried again sooner. */
 async function leaveWaiting(
   { log }: ReviewDeps,
   review: OpenReview,
   ref: PullRequestRef,
   error: unknown,
-): Promise<void> {
-  if (!(error instanceof ForgeError) || (error.retryAt ?? 0) - Date.now() <= SHORT_WAIT_MS) {
-    return;
+): Promise<unknown> {
+  const { retryAt = 0 } = error instanceof ForgeError ? error : {};
+  if (retryAt - Date.now() <= SHORT_WAIT_MS) {
+    return error;
   }
-  const time = new Date(error.retryAt ?? 0).toISOString().slice(11, 16);
+  const time = new Date(retryAt).toISOString().slice(11, 16);
   const why = error instanceof JudgedTooOftenError ? error.message : 'the rate limit of the forge is used up';
   try {
     await review.leaveWaiting(`Waits until ${time} UTC: ${why}`);
+    return error;
   } catch (err) {
     log.warn({ err, ...ref }, 'a success could not be withdrawn before its review waits');
+    const isPassing = !(err instanceof ForgeError) || err.kind === 'unavailable' || (err.retryAt ?? retryAt) < retryAt;
+    return isPassing ? err : error;
   }
 }
 
@@ -163,6 +167,9 @@ async function endReview(
   ref: PullRequestRef,
   pullRequest: PullRequest | undefined,
 ): Promise<Outcome> {
+  if (pullRequest?.state === 'merged') {
+    review.settle();
+  }
   await leaveClosed(deps, review, pullRequest);
   const why = pullRequest === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
   deps.log.info({ ...ref }, `nothing to review: the pull request ${why}`);
@@ -192,6 +199,7 @@ async function releasePullRequest(
   }
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
+  review.settle();
   await review.statuses.showVerdict(place);
   if (hasSpoken) {
     await review.statuses.release(place);

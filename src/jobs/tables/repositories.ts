@@ -4,8 +4,12 @@ import type pg from 'pg';
 export async function addRepositories(client: pg.Pool | pg.ClientBase, names: readonly string[]): Promise<void> {
   await client.query(
     `INSERT INTO gatehouse.repositories (name)
-     SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
-      WHERE NOT EXISTS (SELECT FROM gatehouse.repositories stored WHERE lower(stored.name) = lower(named.name))
+     SELECT name FROM (
+       SELECT DISTINCT ON (lower(name)) name FROM unnest($1::text[]) AS named (name)
+        WHERE NOT EXISTS (SELECT FROM gatehouse.repositories stored WHERE lower(stored.name) = lower(named.name))
+     ) AS added
+      -- In the order in which doors insert them, or one of the two would end in a deadlock.
+      ORDER BY name COLLATE "C"
      ON CONFLICT DO NOTHING`,
     [names],
   );

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { makeParameters, type Parameters } from '../../db/parameters.ts';
+import type { Parameters } from '../../db/parameters.ts';
 import type { FactName } from '../../facts/table.ts';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
@@ -133,17 +133,9 @@ export interface Judged {
 }
 
 /**
- * Saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync looks at it again.
+ * The statement that saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync
+ * looks at it again. It changes no row where the claim is lost.
  */
-export async function saveVerdict(pool: pg.Pool, claim: Claim, verdict: SavedVerdict): Promise<void> {
-  const parameters = makeParameters();
-  const { rowCount } = await pool.query(verdictUpdate(parameters, claim, verdict, undefined), parameters.values);
-  if (rowCount === 0) {
-    throw new LostClaimError(claim);
-  }
-}
-
-/** The statement of {@link saveVerdict}, for one that does more. It changes no row where the claim is lost. */
 export function verdictUpdate(
   { add }: Parameters,
   { repository, number, fence }: Claim,
@@ -158,6 +150,15 @@ export function verdictUpdate(
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
             reported_as = NULL, reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}
       WHERE repository = ${add(repository)} AND pull_request = ${add(number)} AND fence = ${add(fence)}`;
+}
+
+/** Whether none of its pull requests was judged, because no policy asked for it. False where none was looked at. */
+export async function hasNoPolicy(pool: pg.Pool, repository: string): Promise<boolean> {
+  const { rows } = await pool.query<{ none: boolean | null }>(
+    "SELECT bool_and(verdict = 'none') AS none FROM gatehouse.reviews WHERE repository = $1",
+    [repository],
+  );
+  return rows[0]?.none ?? false;
 }
 
 /** `context`: the name of the status that shows the verdict now; null when none is known to. */

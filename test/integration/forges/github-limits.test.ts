@@ -4,7 +4,6 @@ import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeTurns, type Turns } from '../../../src/forges/limits/turns.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
-import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { makeAgent } from '../../../src/forges/transport/agent.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
@@ -128,18 +127,4 @@ test('a second that another replica has is waited for, and other credentials are
   await waiting;
   await until(async () => (await redis.exists('gatehouse:turn:shared:token')) === 0);
   t.true(written);
-});
-
-test('a comment that would wait behind many comes back later', async (t) => {
-  const turns = makeTurns(noRedis, '', 1);
-  const first = Promise.withResolvers<void>();
-  const waiting = Array.from({ length: 5 }, () => turns.take('token', () => first.promise));
-  const error = await t.throwsAsync(
-    turns.take('token', async () => {}),
-    { instanceOf: ForgeError },
-  );
-  t.is(error?.kind, 'rate-limited');
-  first.resolve();
-  await Promise.all(waiting);
-  await t.notThrowsAsync(turns.take('token', async () => {}));
 });

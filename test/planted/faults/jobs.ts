@@ -206,4 +206,28 @@ export const JOBS: readonly Fault[] = [
     replace: 'counts.set(key, { times, end });',
     tests: ['test/unit/jobs/judging-limit.test.ts'],
   },
+  {
+    id: 'jobs-withdrawal-tried-once',
+    title: 'leaves a success standing for an hour where the forge did not take its withdrawal at once',
+    file: 'src/jobs/review/review-pull-request.ts',
+    find: 'return isPassing ? err : error;',
+    replace: 'return isPassing ? error : err;',
+    tests: ['test/stories/limits.test.ts'],
+  },
+  {
+    id: 'jobs-merged-loses-its-success',
+    title: 'takes the success of a merged pull request back while its record waits for a limit',
+    file: 'src/jobs/review/review-pull-request.ts',
+    find: "if (pullRequest?.state === 'merged') {",
+    replace: "if (pullRequest?.state === 'closed') {",
+    tests: ['test/stories/limits.test.ts'],
+  },
+  {
+    id: 'jobs-foreign-success-waits',
+    title: 'leaves a success of somebody else standing while its review waits for a limit',
+    file: 'src/jobs/review/open-review.ts',
+    find: "verdictBefore === 'success' || mayBeForeign ||",
+    replace: "verdictBefore === 'success' ||",
+    tests: ['test/stories/limits.test.ts'],
+  },
 ];
