@@ -19,19 +19,26 @@ const MAX_TREE_PAGES = 50;
 /** A longer list is not read: 20 pages. */
 const MAX_COMMITS = 1_000;
 
-/** Names in all pages that are remembered together. */
+/** An object never changes. */
 const MAX_ENTRIES = 50_000;
+const MAX_CHARACTERS = 4_000_000;
 
 type Tree = z.output<typeof shapes.tree>;
-/** Pages of directories, by their addresses: several files are looked for in one. A tree never changes. */
-type Trees = LRUCache<string, Tree>;
+type Blob = z.output<typeof shapes.blob>;
 
-const remembered = new WeakMap<GiteaClient, Trees>();
+interface Remembered {
+  /** Pages of directories, and files, by their addresses. */
+  readonly trees: LRUCache<string, Tree>;
+  readonly blobs: LRUCache<string, Blob>;
+}
 
-function rememberedBy(client: GiteaClient): Trees {
-  const known =
-    remembered.get(client) ??
-    new LRUCache({ maxSize: MAX_ENTRIES, sizeCalculation: ({ tree }) => 1 + (tree?.length ?? 0) });
+const remembered = new WeakMap<GiteaClient, Remembered>();
+
+function rememberedBy(client: GiteaClient): Remembered {
+  const known = remembered.get(client) ?? {
+    trees: new LRUCache({ maxSize: MAX_ENTRIES, sizeCalculation: ({ tree }) => 1 + (tree?.length ?? 0) }),
+    blobs: new LRUCache({ maxSize: MAX_CHARACTERS, sizeCalculation: ({ content }) => 1 + (content?.length ?? 0) }),
+  };
   remembered.set(client, known);
   return known;
 }
@@ -68,8 +75,7 @@ async function fileAtCommit(
     }
     if (index === names.length - 1) {
       const type = typeOf(entry);
-      const route = `${repositoryPath(repository)}${path('git', 'blobs', entry.sha)}`;
-      const blob = type === 'file' ? requireFound(await client.ask(route, shapes.blob), `GET ${route}`) : {};
+      const blob = type === 'file' ? await blobOf(client, repository, entry.sha) : {};
       return textOfBlob({ type, ...blob }, file);
     }
     if (entry.type !== 'tree') {
@@ -122,7 +128,7 @@ export async function askTree(
 
 /** Throws where it is not found: a tree has the names of all its files, so only a tree says that a file is absent. */
 async function treePage(client: GiteaClient, route: string, page: number): Promise<Tree> {
-  const trees = rememberedBy(client);
+  const { trees } = rememberedBy(client);
   const key = `${route}?${page}`;
   const tree = trees.get(key) ?? (await askTree(client, route, { page }));
   if (tree === undefined) {
@@ -130,6 +136,14 @@ async function treePage(client: GiteaClient, route: string, page: number): Promi
   }
   trees.set(key, tree);
   return tree;
+}
+
+async function blobOf(client: GiteaClient, repository: string, sha: string): Promise<Blob> {
+  const { blobs } = rememberedBy(client);
+  const route = `${repositoryPath(repository)}${path('git', 'blobs', sha)}`;
+  const blob = blobs.get(route) ?? requireFound(await client.ask(route, shapes.blob), `GET ${route}`);
+  blobs.set(route, blob);
+  return blob;
 }
 
 function typeOf({ mode, type }: Entry): string {
