@@ -102,14 +102,21 @@ async function countGone(contestant: Contestant, acknowledged: ReadonlySet<strin
   }
 }
 
-/** Each about a pull request of its own, so that none is processed together with another. */
+/**
+ * Each about a pull request of its own, so that none is processed together with another, and by an author of its own:
+ * one is judged 300 times an hour at most.
+ */
 function makeDeliveries(forge: SimulatedForge, count: number): readonly KillDelivery[] {
   // GitHub's hourly rate limit would be used up.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': CONVENTIONAL_TITLES });
   return Array.from({ length: count }, (_, index) => {
     forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\n' });
-    const number = forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });
+    const number = forge.openPullRequest(REPOSITORY, {
+      head: `topic-${index}`,
+      title: 'feat: begin',
+      author: `author-${index}`,
+    });
     const id = randomUUID();
     const event = { kind: 'pull-request', number, action: 'opened' } as const;
     return { id, number, ...forge.webhook(REPOSITORY, event, { secret: SECRET, hookId: HOOK_ID, deliveryId: id }) };

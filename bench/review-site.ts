@@ -34,7 +34,11 @@ export async function openReviewSite(database: BenchDatabase, pullRequests: numb
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': TWO_RULES });
   const numbers = Array.from({ length: pullRequests }, (_, index) => {
     forge.commit(REPOSITORY, `topic-${index}`, { [`src/${index}.ts`]: 'one\ntwo\n' });
-    return forge.openPullRequest(REPOSITORY, { head: `topic-${index}`, title: 'feat: begin' });
+    return forge.openPullRequest(REPOSITORY, {
+      head: `topic-${index}`,
+      title: 'feat: begin',
+      author: `author-${index}`,
+    });
   });
   const processes = closers.use(new AsyncDisposableStack());
   const run = async (role: 'serve' | 'work', settings: Readonly<Record<string, string>>) => {
