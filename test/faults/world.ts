@@ -19,7 +19,8 @@ import { type SmallDisk, startSmallDisk } from './small-disk.ts';
 const SECRET = 'a secret for faults, long enough';
 export const REPOSITORY = 'acme/widgets';
 const LANES = 8;
-const PULL_REQUESTS_PER_LANE = 3;
+/** So many that none is changed 60 times in a case: more often, a pull request is not judged within an hour. */
+const PULL_REQUESTS_PER_LANE = 8;
 export const PULL_REQUESTS: readonly number[] = Array.from(
   { length: LANES * PULL_REQUESTS_PER_LANE },
   (_, index) => index + 1,
@@ -90,12 +91,14 @@ export async function makeWorld(stores: Stores, options: WorldOptions = {}): Pro
   const databaseProxy = await startProxy(pooler?.url ?? url.href);
   const balancer = await startBalancer();
   const forge = await startSimulatedForge({ forge: 'github' });
-  // GitHub's 5,000 an hour are less than this load asks for while no answer can be cached; to wait for more is no fault.
+  // GitHub's 5,000 an hour are less than this load asks for while it lasts; to wait for more is no fault.
   forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   forge.createRepository(REPOSITORY, { '.gatehouse.yml': CONVENTIONAL_TITLES, 'a.txt': 'a\n' });
   for (const number of PULL_REQUESTS) {
     forge.commit(REPOSITORY, `topic-${number}`, { [`b-${number}.txt`]: 'b\n' });
-    forge.openPullRequest(REPOSITORY, { head: `topic-${number}`, title: 'feat: begin' });
+    // An author of its own for each: one is judged 300 times an hour at most.
+    const author = `author-${number}`;
+    forge.openPullRequest(REPOSITORY, { head: `topic-${number}`, title: 'feat: begin', author });
   }
 
   const started: GatehouseProcess[] = [];
