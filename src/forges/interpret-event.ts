@@ -38,12 +38,14 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
   // Whatever its commits are: forges list a part of them, or none, and none of those that a force-push takes away.
   const pushedBranch = event === 'push' && payload['deleted'] !== true ? branch(payload['ref']) : undefined;
   const push = pushedBranch === undefined ? undefined : pushedCommits(payload, pushedBranch);
-  const resynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
+  const appeared = appearedIn(event, payload, repository);
+  const isResynced = repository !== undefined && (source?.['fork'] !== true || pullRequest !== undefined);
   const reviewable = webhooksFor(event, payload).some(({ starts }) => starts === 'review');
   return {
     repository,
     pullRequest,
-    resynced,
+    resynced: appeared ?? (isResynced ? [repository] : []),
+    appeared: appeared !== undefined,
     reviewable,
     pushedBranch,
     push,
@@ -51,6 +53,29 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
     mergeGroup: mergeGroup(event, payload),
     command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
   };
+}
+
+/** What makes a repository one that Gatehouse sees, or sees again. `ping`: its hook is new. */
+const APPEARING: ReadonlySet<string> = new Set([
+  ...['ping', 'public', 'repository transferred', 'repository publicized', 'repository unarchived'],
+  ...['installation created', 'installation unsuspend', 'installation new_permissions_accepted'],
+  'installation_repositories added',
+]);
+
+/** Undefined: the payload tells of none. */
+function appearedIn(
+  event: string,
+  payload: Readonly<Record<string, unknown>>,
+  repository: string | undefined,
+): readonly string[] | undefined {
+  const { action, repositories, repositories_added: added } = payload;
+  if (!APPEARING.has(typeof action === 'string' ? `${event} ${action}` : event)) {
+    return undefined;
+  }
+  const listed = [repositories, added].flatMap((list) => (Array.isArray(list) ? list : []));
+  const names = listed.flatMap((each) => repositoryName(object(each)?.['full_name']) ?? []);
+  const all = [...new Set([...(repository === undefined ? [] : [repository]), ...names])];
+  return all.length === 0 ? undefined : all;
 }
 
 /** The id of no commit: what a new branch was moved from. */

@@ -128,6 +128,7 @@ function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Mi
 function acknowledge({
   forge,
   inbox,
+  requestResync,
   isOwnContext,
   onInstallation,
   metrics,
@@ -180,6 +181,10 @@ function acknowledge({
     const installation = installationIn(payload);
     if (installation !== undefined) {
       onInstallation(installation);
+    }
+    if (outcome === 'accepted' && subject.appeared) {
+      // The next round looks at them in any case.
+      requestResync().catch((err: unknown) => log.warn({ err, ...ctx.state.about }, 'a resync could not be queued'));
     }
     log.info({ ...ctx.state.about, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };

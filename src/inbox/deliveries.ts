@@ -127,6 +127,5 @@ function insertFrames(rows: readonly string[]): string {
 
 /** Each once, in one order everywhere: two transactions that insert the same ones crosswise would deadlock. */
 function repositoriesOf(deliveries: readonly NewDelivery[]): readonly string[] {
-  const names = deliveries.flatMap(({ repository, resynced }) => (repository !== null && resynced ? [repository] : []));
-  return [...new Set(names)].sort();
+  return [...new Set(deliveries.flatMap(({ resynced }) => resynced))].sort();
 }

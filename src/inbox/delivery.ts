@@ -25,8 +25,8 @@ export const COLUMNS = {
 
 /** As the door hands it in. */
 export interface ReceivedDelivery<Job> extends Omit<Delivery, 'sha256'> {
-  /** Whether a resync is to look at the repository. */
-  readonly resynced: boolean;
+  /** Repositories that a resync is to look at. */
+  readonly resynced: readonly string[];
   /** The job that it makes, if any. */
   readonly job: Job | undefined;
   /** The exact bytes of the body. */

@@ -25,7 +25,7 @@ export function probeStoring(
         event: 'probe',
         repository: null,
         pullRequest: null,
-        resynced: false,
+        resynced: [],
         sha256: createHash('sha256').update(compressed).digest('hex'),
       };
       const statements = await jobStatements();

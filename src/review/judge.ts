@@ -78,8 +78,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
   readonly baselineOf: BaselineOf;
   /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
   readonly replacementPolicy?: PolicyFile | undefined;
-  /** Called as soon as it is known that there will be a verdict. */
-  readonly onWillJudge?: (pullRequest: PullRequest) => Promise<void>;
+  /** Called as soon as it is known that there will be a verdict, by a policy in force or of one that is proposed. */
+  readonly onWillJudge?: (pullRequest: PullRequest, policy: 'in-force' | 'proposed') => Promise<void>;
   /** Called before facts are read of which webhooks are sent, and only if the policy asks for some. */
   readonly onWillAsk?: (facts: readonly FactName[]) => Promise<void>;
   /**
@@ -142,7 +142,7 @@ export async function judgeOnce(
     return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
   }
   if (inForce.policy.kind === 'absent') {
-    await context.onWillJudge?.(pullRequest);
+    await context.onWillJudge?.(pullRequest, 'proposed');
   }
   const proposed: LoadedPolicy = change.proposesPolicy
     ? await readProposedPolicy(context, pullRequest, inForce)
@@ -194,7 +194,7 @@ export async function readPolicy(
   const inForce = await policyInForce(context, place);
   if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
-    await context.onWillJudge?.(pullRequest);
+    await context.onWillJudge?.(pullRequest, 'in-force');
   }
   return inForce;
 }

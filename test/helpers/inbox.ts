@@ -11,13 +11,14 @@ import { PATIENCE } from './patience.ts';
 
 /** One that no other is like, unless `change` says otherwise. */
 export function delivery(change: Partial<ReceivedDelivery<string>> = {}): ReceivedDelivery<string> {
+  const { repository = 'acme/widgets' } = change;
   return {
     hookId: '',
     deliveryId: randomUUID(),
     event: 'pull_request',
-    repository: 'acme/widgets',
+    repository,
     pullRequest: 7,
-    resynced: true,
+    resynced: repository === null ? [] : [repository],
     job: undefined,
     body: Buffer.from(`{"at":"${randomUUID()}"}`),
     ...change,

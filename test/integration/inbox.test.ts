@@ -225,7 +225,7 @@ test('the repository of a delivery is stored once, and not that of a push to a f
     door.inbox.accept(delivery({ hookId: '1' })),
     door.inbox.accept(delivery({ hookId: '1', repository: 'acme/gadgets' })),
     door.inbox.accept(delivery({ repository: null })),
-    door.inbox.accept(delivery({ repository: 'stranger/widgets', resynced: false })),
+    door.inbox.accept(delivery({ repository: 'stranger/widgets', resynced: [] })),
   ]);
   t.true(accepted.every(({ outcome }) => outcome === 'accepted'));
   await door.inbox.accept(delivery({ hookId: '2' }));

@@ -252,10 +252,40 @@ test('a repository is resynced, but not a fork that only pushes come from', (t) 
   const of = (event: string, payload: object) => interpretEvent(event, { ...payload }).resynced;
   const repository = { full_name: 'acme/widgets' };
   const fork = { full_name: 'stranger/widgets', fork: true };
-  t.true(of('push', { repository }));
-  t.false(of('push', { repository: fork }));
-  t.true(of('pull_request', { repository: fork, action: 'opened', pull_request: { number: 1 } }));
-  t.false(of('push', {}));
+  t.deepEqual(of('push', { repository }), ['acme/widgets']);
+  t.deepEqual(of('push', { repository: fork }), []);
+  const opened = { repository: fork, action: 'opened', pull_request: { number: 1 } };
+  t.deepEqual(of('pull_request', opened), ['stranger/widgets']);
+  t.deepEqual(of('push', {}), []);
+});
+
+test('repositories that an App was given, or that can be seen again, are looked at', (t) => {
+  const of = (event: string, payload: object) => {
+    const { resynced, appeared } = interpretEvent(event, { ...payload });
+    return appeared ? resynced : undefined;
+  };
+  const listed = [{ full_name: 'acme/widgets' }, { full_name: 'acme/gadgets' }, { full_name: 'not a name' }, null];
+  const names = ['acme/widgets', 'acme/gadgets'];
+  for (const action of ['created', 'unsuspend', 'new_permissions_accepted']) {
+    t.deepEqual(of('installation', { action, repositories: listed }), names);
+  }
+  t.deepEqual(of('installation_repositories', { action: 'added', repositories_added: listed }), names);
+  for (const action of ['deleted', 'suspend']) {
+    t.is(of('installation', { action, repositories: listed }), undefined);
+  }
+  t.is(of('installation_repositories', { action: 'removed', repositories_removed: listed }), undefined);
+  t.is(of('installation', { action: 'created', repositories: 'all' }), undefined);
+  for (const [event, action] of [
+    ['repository', 'transferred'],
+    ['repository', 'publicized'],
+    ['repository', 'unarchived'],
+    ['public', undefined],
+    ['ping', undefined],
+  ] as const) {
+    t.deepEqual(of(event, { action, repository }), ['acme/widgets']);
+  }
+  t.is(of('repository', { action: 'deleted', repository }), undefined);
+  t.is(of('ping', { zen: 'of an organisation' }), undefined);
 });
 
 const SHA = 'a'.repeat(40);

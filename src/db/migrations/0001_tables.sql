@@ -356,6 +356,8 @@ CREATE TABLE gatehouse.progress (
 -- The repositories that deliveries have come from, which the resync looks at.
 CREATE TABLE gatehouse.repositories (
   name        text        PRIMARY KEY,
+  -- Whether a policy was ever in force for one of its pull requests. Before that none of them is told that it could not be reviewed.
+  governed    boolean     NOT NULL DEFAULT false,
   -- Whether the present or the next round has to look at it.
   due         boolean     NOT NULL DEFAULT true,
   -- When a resync last looked at it; null: never.

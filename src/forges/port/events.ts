@@ -5,10 +5,12 @@ export interface Subject {
   readonly repository: string | undefined;
   readonly pullRequest: number | undefined;
   /**
-   * Whether a resync is to look at the repository. A push to somebody's fork is no reason: hooks of a whole forge bring
-   * those too.
+   * Repositories that a resync is to look at. A push to somebody's fork is no reason: hooks of a whole forge bring those
+   * too.
    */
-  readonly resynced: boolean;
+  readonly resynced: readonly string[];
+  /** Whether Gatehouse sees these from now on: their pull requests may have been open for long, and nothing tells of them. */
+  readonly appeared: boolean;
   /** Whether it can change the review of its pull request. */
   readonly reviewable: boolean;
   /** The branch that a push has moved. The rules of pull requests into it may have changed. */

@@ -49,6 +49,8 @@ export interface OpenReview {
   writes(): number;
   /** Whether there is a verdict from before, or a review that was cut short, or this one has written something. */
   hasSpoken(): boolean;
+  /** Whether a policy asked for the verdict before, on the same head and base. */
+  readonly hadVerdict: boolean;
   claim(): Claim;
   /** Ids of the comments whose overrides counted in the verdict before. */
   readonly overridesBefore: readonly string[];
@@ -143,6 +145,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     forge: guard.forge,
     statuses,
     hasSpoken: () => spokeBefore || guard.writes() > 0,
+    hadVerdict: verdictBefore != null && verdictBefore !== 'none',
     overridesBefore: before?.overrides ?? [],
     writes: guard.writes,
     claim: () => claim,

@@ -2,6 +2,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { markReported } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
+import { isGoverned } from './governed.ts';
 import { openReview } from './open-review.ts';
 import { leaveClosed } from './record-merge.ts';
 import type { ReviewDeps } from './review-deps.ts';
@@ -34,6 +35,10 @@ export async function reportGivenUp(
     }
     if (pullRequest.archived) {
       await review.leaveUnchanged();
+      return;
+    }
+    if (!review.hadVerdict && !(await isGoverned(deps, review.statuses.placeOf(pullRequest)))) {
+      log.info({ ...ref }, 'nothing is posted about a failed review: no policy of the repository is known');
       return;
     }
     await review.enter({ pullRequest });

@@ -10,9 +10,11 @@ import { dryRun, NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts'
 import type { Jobs } from '../queue/queue.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { type StatusPlace, statusPlace } from '../tables/posted-statuses.ts';
+import { markGoverned } from '../tables/repositories.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
+import { isGoverned } from './governed.ts';
 import { recordGroup } from './record-group.ts';
 import type { ReviewDeps } from './review-deps.ts';
 
@@ -96,7 +98,10 @@ async function judgeMembers(
     rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
     // The reviews of the pull requests do; here the queue waits.
     observes: false,
-    onWillJudge: async () => {
+    onWillJudge: async (_, policy) => {
+      if (policy === 'in-force') {
+        await markGoverned(deps.pool, job.repository);
+      }
       // Without enforcement it would be a success, before anything was judged.
       if (results.length === 0 && deps.enforce) {
         await report(deps, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
@@ -152,7 +157,7 @@ function placeOf({ forge, statusContext: template }: ReviewDeps, job: Jobs['revi
   return statusPlace(forge.name, { repository, headSha, context: statusContext(template, branch) });
 }
 
-/** Posts the verdict after it was recorded. */
+/** Posts the verdict after it was recorded. Without `results` it is an error, of which no policy may have asked. */
 async function conclude(
   deps: ReviewDeps,
   job: Jobs['review-merge-group'],
@@ -160,6 +165,10 @@ async function conclude(
   verdict: GroupVerdict,
   results?: readonly Judged[],
 ): Promise<void> {
+  if (results === undefined && !(await isGoverned(deps, placeOf(deps, job)))) {
+    deps.log.info({ ...job }, 'nothing is posted about a merge group: no policy of the repository is known');
+    return;
+  }
   await recordGroup(deps, job, askedAt, verdict, results);
   await report(deps, job, verdict);
 }

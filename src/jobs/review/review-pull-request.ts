@@ -11,6 +11,7 @@ import { build } from '../../version.ts';
 import { NotFoundYetError } from '../attempt.ts';
 import { LostClaimError } from '../tables/claim.ts';
 import { recordedComments } from '../tables/override-comments.ts';
+import { markGoverned } from '../tables/repositories.ts';
 import { markReported, recordAsked } from '../tables/reviews.ts';
 import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
@@ -140,7 +141,11 @@ async function reviewOnce(
   deps.judgingLimit.count(pullRequest);
   const context: JudgeContext = {
     ...deps,
-    onWillJudge: async () => {
+    onWillJudge: async (_, policy) => {
+      // What anybody proposes is not in force.
+      if (policy === 'in-force') {
+        await markGoverned(deps.pool, pullRequest.repository);
+      }
       const place = review.statuses.placeOf(pullRequest);
       await review.statuses.showPending(place, review.posted(place), read.preloaded.statuses);
     },

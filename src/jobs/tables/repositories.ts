@@ -15,6 +15,20 @@ export async function addRepositories(client: pg.Pool | pg.ClientBase, names: re
   );
 }
 
+/** A policy is in force for one of its pull requests. */
+export async function markGoverned(pool: pg.Pool, repository: string): Promise<void> {
+  await pool.query('UPDATE gatehouse.repositories SET governed = true WHERE name = $1 AND NOT governed', [repository]);
+}
+
+/** Whether one ever was. */
+export async function wasGoverned(pool: pg.Pool, repository: string): Promise<boolean> {
+  const { rows } = await pool.query<{ governed: boolean }>(
+    'SELECT governed FROM gatehouse.repositories WHERE name = $1',
+    [repository],
+  );
+  return rows[0]?.governed ?? false;
+}
+
 /**
  * Nothing is asked for it again, until a delivery comes from it. Two things are kept, because the repository may be
  * hidden only for a while. A success may still stand on the head of a review that is dropped: it is withdrawn unless an
@@ -46,7 +60,9 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
   await pool.query(
     `WITH repositories AS (
-       INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($2, now()) ON CONFLICT DO NOTHING),
+       INSERT INTO gatehouse.repositories AS r (name, resynced_at, governed)
+       VALUES ($2, now(), EXISTS (SELECT FROM gatehouse.repositories WHERE name = $1 AND governed))
+       ON CONFLICT (name) DO UPDATE SET governed = true WHERE excluded.governed),
      comments AS (
        INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
        SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1

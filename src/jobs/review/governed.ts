@@ -1,0 +1,27 @@
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { StatusPlace } from '../tables/posted-statuses.ts';
+import { wasGoverned } from '../tables/repositories.ts';
+import type { OpenReviewDeps } from './open-review.ts';
+
+/**
+ * Whether a commit may be told that it could not be reviewed. A repository without a policy hears nothing, also while
+ * its files cannot be read: only where a policy was in force once, where the operator has set one, or where a status of
+ * ours stands, as after the database was lost. What cannot be read may be so.
+ */
+export async function isGoverned(
+  { forge, pool, fallback, baselineOf }: Pick<OpenReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
+  { repository, headSha, context }: StatusPlace,
+): Promise<boolean> {
+  if (fallback !== undefined || (await wasGoverned(pool, repository))) {
+    return true;
+  }
+  try {
+    const baseline = await baselineOf(repository);
+    return baseline.kind !== 'none' || (await forge.status(repository, headSha, context))?.own === true;
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return true;
+    }
+    throw error;
+  }
+}
