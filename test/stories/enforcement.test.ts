@@ -52,6 +52,8 @@ for (const name of FORGES) {
 
   test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
+    await scene.open({ 'seen.txt': 'a\n' });
+    await scene.settled();
     const number = scene.openSilently(TWO_FILES);
     const path = new RegExp(`^/repos/${scene.repository}/(contents/|pulls/${number}/files|pulls/${number}\\.diff)`);
     scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });

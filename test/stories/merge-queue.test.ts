@@ -34,6 +34,12 @@ async function requestChecks(
   });
 }
 
+/** Where none was seen yet, nothing is said of what goes wrong. */
+async function seeThePolicy(scene: Scene): Promise<void> {
+  await scene.open({ 'seen.txt': 'a\n' }, { title: 'feat: seen' });
+  await scene.settled();
+}
+
 const states = (statuses: readonly { readonly state: string }[]) => statuses.map(({ state }) => state);
 
 test('github: a group of one pull request that passes is a success', async (t) => {
@@ -95,6 +101,7 @@ test('github: a pull request that waits for others fails its group', async (t) =
 test('github: a group whose branch has another form is an error', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const [group, second] = enqueue(scene, ['feat: one', 'feat: two']);
+  await seeThePolicy(scene);
   const sha = 'a'.repeat(40);
   const forms = ['refs/heads/main', `refs/heads/gh-readonly-queue/next/pr-1-${sha}`, `refs/tags/x/pr-1-${sha}`, 'a b'];
   for (const headRef of forms) {
@@ -107,6 +114,7 @@ test('github: a group whose branch has another form is an error', async (t) => {
 test('github: a commit that is not in the queue is an error', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
+  await seeThePolicy(scene);
   const { headSha } = scene.forge.pull(scene.repository, 1);
   t.deepEqual(states(await requestChecks(scene, { number: 1, headSha })), ['error']);
   scene.forge.dequeue(scene.repository, 1);

@@ -51,6 +51,8 @@ export interface OpenReview {
   hasSpoken(): boolean;
   /** Whether a policy asked for the verdict before, on the same head and base. */
   readonly hadVerdict: boolean;
+  /** Whether it has found a policy in force. */
+  isGoverned: boolean;
   claim(): Claim;
   /** Ids of the comments whose overrides counted in the verdict before. */
   readonly overridesBefore: readonly string[];
@@ -146,6 +148,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     statuses,
     hasSpoken: () => spokeBefore || guard.writes() > 0,
     hadVerdict: verdictBefore != null && verdictBefore !== 'none',
+    isGoverned: false,
     overridesBefore: before?.overrides ?? [],
     writes: guard.writes,
     claim: () => claim,

@@ -72,6 +72,10 @@ export async function reviewPullRequest(
       return 'done';
     }
   } catch (error) {
+    if (review.isGoverned) {
+      // For the report, once it is given up. A verdict is saved together with it.
+      await markGoverned(deps.pool, ref.repository);
+    }
     const reason = error instanceof LostClaimError ? error : await leaveWaiting(deps, review, ref, error);
     if (!(reason instanceof LostClaimError)) {
       throw reason;
@@ -143,9 +147,7 @@ async function reviewOnce(
     ...deps,
     onWillJudge: async (_, policy) => {
       // What anybody proposes is not in force.
-      if (policy === 'in-force') {
-        await markGoverned(deps.pool, pullRequest.repository);
-      }
+      review.isGoverned ||= policy === 'in-force';
       const place = review.statuses.placeOf(pullRequest);
       await review.statuses.showPending(place, review.posted(place), read.preloaded.statuses);
     },

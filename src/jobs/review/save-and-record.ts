@@ -6,6 +6,7 @@ import { WITH_WARNINGS } from '../../db/transaction.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import type { Alone } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from '../tables/claim.ts';
+import { GOVERN } from '../tables/repositories.ts';
 import { type Judged, type SavedVerdict, verdictUpdate } from '../tables/reviews.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
@@ -37,6 +38,7 @@ export async function saveAndRecord(
   const parts = [
     `saved AS (${verdictUpdate(parameters, claim, verdict, judged)} RETURNING 1)`,
     ...verdictInserts(parameters, record, recorded, options, 'saved'),
+    ...(isByPolicyInForce(result) ? [`governed AS (${GOVERN(parameters.add(pullRequest.repository))})`] : []),
   ];
   const [row] = await commitRows<{ readonly isSaved: boolean }>(pool, TIMEOUT_MS, {
     text: `WITH ${parts.join(', ')} SELECT ${WITH_WARNINGS}, EXISTS (SELECT FROM saved) AS "isSaved"`,
@@ -45,6 +47,12 @@ export async function saveAndRecord(
   if (row?.isSaved !== true) {
     throw new LostClaimError(claim);
   }
+}
+
+/** And not by one that its pull request only proposes. */
+function isByPolicyInForce(result: Concluded | undefined): boolean {
+  const { policyDigest, operatorPolicyDigest, baselineDigest } = result?.judgedBy ?? {};
+  return (policyDigest ?? operatorPolicyDigest ?? baselineDigest) !== undefined;
 }
 
 function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {

@@ -15,9 +15,13 @@ export async function addRepositories(client: pg.Pool | pg.ClientBase, names: re
   );
 }
 
-/** A policy is in force for one of its pull requests. */
+/** The statement that notes of a repository that a policy is in force there. Its name is an expression of SQL. */
+export function GOVERN(name: string): string {
+  return `UPDATE gatehouse.repositories SET governed = true WHERE name = ${name} AND NOT governed`;
+}
+
 export async function markGoverned(pool: pg.Pool, repository: string): Promise<void> {
-  await pool.query('UPDATE gatehouse.repositories SET governed = true WHERE name = $1 AND NOT governed', [repository]);
+  await pool.query(GOVERN('$1'), [repository]);
 }
 
 /** Whether one ever was. */
