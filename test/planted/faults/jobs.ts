@@ -92,6 +92,22 @@ export const JOBS: readonly Fault[] = [
     tests: ['test/stories/foreign-status.test.ts'],
   },
   {
+    id: 'jobs-tells-without-policy',
+    title: 'tells pull requests of a repository without a policy that they could not be reviewed',
+    file: 'src/jobs/review/governed.ts',
+    find: 'return baseline.kind !==',
+    replace: 'return true || baseline.kind !==',
+    tests: ['test/stories/no-policy.test.ts'],
+  },
+  {
+    id: 'jobs-given-repositories-wait',
+    title: 'waits for the next round where an App was given repositories',
+    file: 'src/http/webhook.ts',
+    find: "if (outcome === 'accepted' && subject.appeared) {",
+    replace: "if (outcome === 'duplicate' && subject.appeared) {",
+    tests: ['test/stories/appeared.test.ts'],
+  },
+  {
     id: 'jobs-success-not-checked',
     title: 'does not look again before a verdict whether the pull request is as it was judged',
     file: 'src/jobs/review/review-pull-request.ts',
