@@ -30,7 +30,7 @@ const USAGE = `Usage: npm run demo [-- --once] [-- --forge ${FORGE_NAMES.join('|
 PORT, METRICS_PORT and WEBHOOK_SECRET are honoured.`;
 
 const values = readArguments();
-const secret = process.env['WEBHOOK_SECRET'] || randomBytes(24).toString('hex');
+const secret = process.env['WEBHOOK_SECRET']?.trim() || randomBytes(24).toString('hex');
 // From the beginning, so that Ctrl-C never leaves anything running. A second one ends the demo at once.
 const interrupted = firstShutdownSignal().then(() => 'interrupted' as const);
 

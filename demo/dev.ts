@@ -22,12 +22,12 @@ if (existsSync(`${root}.env`)) {
   // What the environment has already stays.
   process.loadEnvFile(`${root}.env`);
 }
-const reviews = ['FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'GITHUB_APP_ID'].some((name) => process.env[name]);
+const reviews = ['FORGE_TOKEN', 'FORGE_TOKEN_FILE', 'GITHUB_APP_ID'].some((name) => process.env[name]?.trim());
 
 const stores = await startEmbeddedStores({ dataDir: values.data });
 const storesFile = join(values.data, 'stores.env');
 try {
-  const secret = process.env['WEBHOOK_SECRET'] || DEVELOPMENT_SECRET;
+  const secret = process.env['WEBHOOK_SECRET']?.trim() || DEVELOPMENT_SECRET;
   const urls = { DATABASE_URL: stores.database.url, REDIS_URL: stores.redis.url };
   const env = { ...urls, WEBHOOK_SECRET: secret, DRAIN_SECONDS: '0' };
   await runCommand(['migrate'], env);

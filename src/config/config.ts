@@ -23,6 +23,7 @@ import {
   seconds,
   secret,
   statusContext,
+  token,
   url,
   verifiedMode,
 } from './settings.ts';
@@ -94,7 +95,7 @@ const door = {
 
 const access = {
   FORGE_URL: url(['https:', 'http:']).optional(),
-  FORGE_TOKEN: z.string().optional(),
+  FORGE_TOKEN: token.optional(),
   GITHUB_APP_ID: z
     .string()
     .regex(/^\d{1,20}$/, 'must be the number of the App')

@@ -53,36 +53,56 @@ function camelCase(name: string): string {
   return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** An empty variable counts as absent: that is how shells, Compose files and charts leave one out. */
 function gather(names: readonly string[], env: Environment, readFile: ReadFile) {
   const values: Record<string, string> = {};
   const faults: string[] = [];
   /** Variables with a reported fault, which must not be reported as missing as well. */
   const reported = new Set<string>();
   for (const name of names) {
-    const direct = env[name] || undefined;
-    const path = env[`${name}_FILE`] || undefined;
-    if (direct !== undefined && path !== undefined) {
-      faults.push(`${name}: is set twice, as ${name} and as ${name}_FILE`);
+    const { value, fault } = read(name, env, readFile);
+    if (fault !== undefined) {
+      faults.push(fault);
       reported.add(name);
-    } else if (path !== undefined) {
-      try {
-        // Editors and `echo` add white space at the end of a file.
-        const text = readFile(path).trimEnd();
-        if (text !== '') {
-          values[name] = text;
-        }
-      } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-        faults.push(`${name}_FILE: cannot read ${path} (${code})`);
-        reported.add(name);
-      }
-    } else if (direct !== undefined) {
-      values[name] = direct;
+    } else if (value !== undefined) {
+      values[name] = value;
     }
   }
   return { values, faults, reported };
 }
+
+interface Read {
+  readonly value?: string | undefined;
+  readonly fault?: string;
+}
+
+function read(name: string, env: Environment, readFile: ReadFile): Read {
+  const direct = trimmed(env[name]);
+  const path = trimmed(env[`${name}_FILE`]);
+  if (direct !== undefined && path !== undefined) {
+    return { fault: `${name}: is set twice, as ${name} and as ${name}_FILE` };
+  }
+  let value = direct;
+  try {
+    value = path === undefined ? direct : trimmed(readFile(path));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    return { fault: `${name}_FILE: cannot read ${path} (${code})` };
+  }
+  return value !== undefined && IN_QUOTES.test(value)
+    ? { fault: `${name}: is in quotes, which count as part of it: remove them` }
+    : { value };
+}
+
+/**
+ * `echo`, editors and `base64` add line ends, and Windows a byte order mark, which nobody sees. Empty is absent: that is
+ * how shells, Compose files and charts leave a variable out.
+ */
+function trimmed(text: string | undefined): string | undefined {
+  return text?.trim() || undefined;
+}
+
+/** `docker run --env-file` and Secrets keep those that a shell takes away. */
+const IN_QUOTES = /^(["']).*\1$/s;
 
 function describe(issue: z.core.$ZodIssue, value: string | undefined): string {
   if (value === undefined) {

@@ -49,17 +49,28 @@ export const names = z
     `must be names of at most ${MAX_NAME_CHARACTERS} characters, separated by commas; at most ${MAX_NAMES} of them`,
   );
 
+/** White space but for a plain space, whatever else is not seen, and what replaces bytes that are not UTF-8. */
+const UNSEEN = /(?! )[\s\p{Cc}\p{Cf}\ufffd]/u;
+
+/** It may be a sentence, with spaces. */
 export const secret = z
   .string()
-  .refine(
-    (text) => text.trim().length >= MIN_SECRET_CHARACTERS,
-    `must have at least ${MIN_SECRET_CHARACTERS} characters`,
-  );
+  .refine((text) => text.length >= MIN_SECRET_CHARACTERS, `must have at least ${MIN_SECRET_CHARACTERS} characters`)
+  .refine((text) => !UNSEEN.test(text), 'contains a line break or another invisible character');
+
+/** It is sent in a header. */
+export const token = z
+  .string()
+  .regex(/^[\x21-\x7e]*$/, 'contains a space, a line break or another character that no token has');
 
 /** `path` is what may follow the host; anything may when it is left out. */
 export function url(protocols: readonly string[], path = /^/) {
   return z
     .string()
+    .refine((text) => !text.includes(' ') && !UNSEEN.test(text), {
+      error: 'contains a space, a line break or another invisible character: percent-encode it, or remove it',
+      abort: true,
+    })
     .refine(
       (text) => isUrl(text, protocols),
       `must be a URL with a host that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,

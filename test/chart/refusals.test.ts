@@ -55,7 +55,13 @@ const CONTRADICTIONS: readonly (readonly [title: string, values: unknown, says: 
     /under webhook-secret and webhook-secret-previous/,
   ],
   ['a key that is too short', { webhookSecret: { value: 'short' } }, /webhookSecret\.value is shorter than 16/],
+  [
+    'a key that is long by white space',
+    { webhookSecret: { value: `short${' '.repeat(16)}` } },
+    /value is shorter than 16/,
+  ],
   ['a previous key that is too short', { webhookSecret: { previous: 'short' } }, /webhookSecret\.previous is shorter/],
+  ['one key with a line end as both', { webhookSecret: { value: KEY, previous: `${KEY}\n` } }, /same as webhookSecret/],
   ['one key as both', { webhookSecret: { value: KEY, previous: KEY } }, /same as webhookSecret\.value/],
   [
     'a variable given twice in extraEnv',

@@ -254,6 +254,7 @@ test('the Action leaves out the cases, and checks a baseline, where its inputs s
   await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES.replace('require:', 'locked: true\n    require:'));
   t.deepEqual(await actionCodes(folder, { cases: 'false' }), [1], 'only a baseline may lock rules');
   t.deepEqual(await actionCodes(folder, { cases: 'false', baseline: 'true' }), [0]);
+  t.deepEqual(await actionCodes(folder, { cases: 'true\n', baseline: 'true' }), [0, 2], 'anything else tests them');
 });
 
 test('docs/prove.md: the workflow with the Action is valid, with known inputs', (t) => {

@@ -41,7 +41,7 @@ test('a demo that ends without stopping its service never leaves it running', as
     WEBHOOK_SECRET: SECRET,
     FORGE: 'gitea',
     FORGE_URL: 'http://127.0.0.1:9',
-    FORGE_TOKEN: 'a token',
+    FORGE_TOKEN: 'a-token',
     PORT: '0',
     METRICS_PORT: '0',
   };

@@ -12,7 +12,7 @@ test('a command with an invalid POLICY_FILE leaves no worker behind', async (t) 
   t.teardown(() => rm(folder, { recursive: true }));
   const file = join(folder, 'policy.yml');
   await writeFile(file, 'version: 1\nrules: nothing\n');
-  const parsed = parseForgeConfig({ FORGE_TOKEN: 'a token', POLICY_FILE: file });
+  const parsed = parseForgeConfig({ FORGE_TOKEN: 'a-token', POLICY_FILE: file });
   if (!parsed.ok) {
     throw new Error(parsed.faults.join());
   }

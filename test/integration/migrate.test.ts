@@ -103,7 +103,7 @@ test('a schema of a newer job engine is refused by all commands that use it', as
   await withDatabase(async (url, pool) => {
     await migrateStores(url);
     await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
-    const work = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a token' };
+    const work = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a-token' };
     for (const command of [['migrate'], ['serve'], ['work'], ['replay', '--dead-letters']]) {
       const { code, stdout, stderr } = await gatehouse(command, { ...serveEnvironment(url), ...work }).ended();
       t.is(code, 78, command.join(' '));

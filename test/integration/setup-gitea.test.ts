@@ -191,8 +191,12 @@ test('wrong usage is reported before the forge is asked', async (t) => {
   }
   t.regex(String((await run(undefined, { REDIS_URL: '' })).result), /belong together/);
   t.regex(String((await run(undefined, { DATABASE_URL: 'mysql://db/g' })).result), /DATABASE_URL: must be a URL/);
-  const spaced = await run(undefined, { FORGE_TOKEN: 'a token with spaces' });
-  t.regex(String(spaced.result), /ConfigurationError: FORGE_TOKEN contains a space/);
+  const spaced = await run(undefined, { WEBHOOK_SECRET: 'a secret with spaces' });
+  t.regex(String(spaced.result), /ConfigurationError: WEBHOOK_SECRET contains a space/);
+  for (const name of ['FORGE_TOKEN', 'SETUP_TOKEN']) {
+    const { result } = await run(undefined, { [name]: 'a token\nwith spaces' });
+    t.regex(String(result), new RegExp(`ConfigurationError: [^]*${name}: contains a space`));
+  }
   t.regex(String((await run(undefined, { FORGE_TOKEN: '' })).result), /UsageError: FORGE_TOKEN .* is missing/);
   t.deepEqual(forge.seen, []);
 });

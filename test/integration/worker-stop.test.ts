@@ -18,7 +18,7 @@ async function withWorker(
   const worker = gatehouse(['work'], {
     DATABASE_URL: database.url,
     REDIS_URL: await sharedRedisUrl(),
-    FORGE_TOKEN: 'never used',
+    FORGE_TOKEN: 'never-used',
     FORGE: 'gitea',
     FORGE_URL: 'http://127.0.0.1:9',
     PORT: '0',

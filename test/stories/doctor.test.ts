@@ -226,6 +226,9 @@ for (const name of EVERY_FORGE) {
     t.is(refused.code, 1);
     t.regex(refused.of('forge')[0] ?? '', /^✘ .*401.* → replace FORGE_TOKEN/);
     t.deepEqual(refused.of('webhook'), ['? skipped: no access to the forge']);
+    const { text } = await ask([REPOSITORY], { FORGE_TOKEN: 'two\nlines' });
+    t.regex(text, /FORGE_TOKEN: contains a space, a line break/);
+    t.notRegex(text, /two\nlines|DNS/);
     const gone = await ask([REPOSITORY], { FORGE_URL: 'http://127.0.0.1:1' });
     t.regex(gone.of('forge')[0] ?? '', /^✘ .* → check FORGE_URL/);
     t.deepEqual(gone.of('scopes'), ['? skipped: no access to the forge']);

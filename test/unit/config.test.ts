@@ -5,6 +5,7 @@ import {
   parseConfig as parse,
   parseDatabaseConfig,
   parseForgeConfig,
+  parseSecret,
 } from '../../src/config/config.ts';
 
 type Environment = Parameters<typeof parse>[0];
@@ -146,19 +147,77 @@ test('a file with nothing in it counts as absent, as an empty variable does', (t
   t.true(parsed.ok);
 });
 
-test('an empty variable counts as absent', (t) => {
-  const parsed = parseConfig({ ...complete, PORT: '', WEBHOOK_SECRET_PREVIOUS: '' });
+test('an empty variable counts as absent, and so does one of white space', (t) => {
+  const parsed = parseConfig({ ...complete, PORT: '', WEBHOOK_SECRET_PREVIOUS: '\r\n', WEBHOOK_SECRET_FILE: ' ' });
   t.is(parsed.ok && parsed.config.port, 8080);
 });
 
-test('a variable may be read from a file, without the line feed at its end', (t) => {
-  const { WEBHOOK_SECRET, ...others } = complete;
-  const parsed = parseConfig({ ...others, WEBHOOK_SECRET_FILE: '/run/secrets/key' }, (path) => {
-    t.is(path, '/run/secrets/key');
-    return `${WEBHOOK_SECRET}\n`;
+for (const [before, after] of [
+  ['', '\n'],
+  ['', '\r\n'],
+  [' \t', ' \n\n'],
+  ['\ufeff', '\u00a0'],
+] as const) {
+  const around = (text: string) => `${before}${text}${after}`;
+
+  test(`each variable and file is read without ${JSON.stringify([before, after])} around it`, (t) => {
+    const plain = { ...complete, ...workerEnvironment, FORGE: 'gitea', FORGE_URL: 'https://git.example.com' };
+    const given = { ...plain, PORT: '8081', ENFORCE: 'false', WEBHOOK_SECRET_PREVIOUS: 'another sixteen chars' };
+    const both = { door: true, worker: true };
+    const comparable = (parsed: ReturnType<typeof parse>) => {
+      const { databaseUrl, redisUrl, ...config } = parsed.ok ? parsed.config : t.fail(parsed.faults.join());
+      return { ...config, urls: [databaseUrl(), redisUrl()] };
+    };
+    const expected = comparable(parse(given, both));
+
+    const asVariables = Object.entries(given).map(([name, value]) => [name, around(value)]);
+    t.deepEqual(comparable(parse(Object.fromEntries(asVariables), both)), expected);
+
+    const files = new Map(Object.entries(given).map(([name, value]) => [`/run/${name}`, around(value)]));
+    const asFiles = Object.keys(given).map((name) => [`${name}_FILE`, around(`/run/${name}`)]);
+    t.deepEqual(
+      comparable(parse(Object.fromEntries(asFiles), both, (path) => files.get(path) ?? t.fail(path))),
+      expected,
+    );
+    t.is(parseSecret({ WEBHOOK_SECRET: around(given.WEBHOOK_SECRET) }).ok, true);
+    t.deepEqual(parseSecret({ WEBHOOK_SECRET: around(given.WEBHOOK_SECRET) }), parseSecret(given));
   });
-  t.is(parsed.ok && parsed.config.door?.webhookSecret, WEBHOOK_SECRET);
-});
+}
+
+const IN_QUOTES = 'is in quotes, which count as part of it: remove them';
+const UNSEEN = 'contains a line break or another invisible character';
+const UNSEEN_IN_URL = 'contains a space, a line break or another invisible character: percent-encode it, or remove it';
+const NO_TOKEN = 'contains a space, a line break or another character that no token has';
+
+for (const [name, value, fault] of [
+  ['WEBHOOK_SECRET', 'the first line of\nbase64', UNSEEN],
+  ['WEBHOOK_SECRET', 'the first line of\r\nbase64', UNSEEN],
+  ['WEBHOOK_SECRET_PREVIOUS', 'zero-width\u200bspace', UNSEEN],
+  ['WEBHOOK_SECRET', 'no-break\u00a0space in it', UNSEEN],
+  ['WEBHOOK_SECRET', 'U\0T\0F\0-\x001\x006\0 \0t\0e\0x\0t', UNSEEN],
+  ['WEBHOOK_SECRET', 'bytes \ufffd\ufffd as text', UNSEEN],
+  ['FORGE_TOKEN', 'hunter\n2', NO_TOKEN],
+  ['FORGE_TOKEN', 'hunter 2', NO_TOKEN],
+  ['FORGE_TOKEN', 'hun\u2028ter2', NO_TOKEN],
+  ['FORGE_TOKEN', 'hünter2', NO_TOKEN],
+  ['FORGE_URL', 'https://git.exa\nmple.com', UNSEEN_IN_URL],
+  ['DATABASE_URL', 'postgres://user:pass\tword@db/gatehouse', UNSEEN_IN_URL],
+  ['REDIS_URL', 'redis://:pass word@redis', UNSEEN_IN_URL],
+  ['WEBHOOK_SECRET', '"sixteen chars ok"', IN_QUOTES],
+  ['FORGE_TOKEN', "'hunter2'", IN_QUOTES],
+  ['DATABASE_URL', '"postgres://db/gatehouse" ', IN_QUOTES],
+  ['PORT', '"8080"', IN_QUOTES],
+] as const) {
+  test(`${name} may not be ${JSON.stringify(value)}`, (t) => {
+    const env: Environment = { ...complete, ...workerEnvironment, [name]: value };
+    t.deepEqual(parse(env, { door: true, worker: true }), { ok: false, faults: [`${name}: ${fault}`] });
+    const asFile = { ...env, [name]: undefined, [`${name}_FILE`]: '/run/it' };
+    t.deepEqual(
+      parse(asFile, { door: true, worker: true }, () => value),
+      { ok: false, faults: [`${name}: ${fault}`] },
+    );
+  });
+}
 
 test('a file that cannot be read is one fault that names the file', (t) => {
   const { WEBHOOK_SECRET: _, ...others } = complete;
@@ -191,14 +250,14 @@ test('migrating needs only the database', (t) => {
 const workerEnvironment = {
   DATABASE_URL: complete.DATABASE_URL,
   REDIS_URL: complete.REDIS_URL,
-  FORGE_TOKEN: 'a token of the forge',
+  FORGE_TOKEN: 'a-token-of-the-forge',
 };
 
 test('a worker needs no signing secret, and its default forge is github.com', (t) => {
   const parsed = parse(workerEnvironment, WORKER);
   t.deepEqual(parsed.ok && parsed.config.worker, {
     forgeUrl: 'https://github.com',
-    credentials: { kind: 'token', token: 'a token of the forge' },
+    credentials: { kind: 'token', token: 'a-token-of-the-forge' },
     workerConcurrency: 4,
     resyncMinutes: 15,
     retentionDays: 30,
@@ -247,7 +306,13 @@ const app = { GITHUB_APP_ID: '7', GITHUB_APP_PRIVATE_KEY: pem };
 
 test('a GitHub App is an id and a private key', (t) => {
   const parsed = parse({ ...workerEnvironment, FORGE_TOKEN: '', ...app }, WORKER);
-  t.deepEqual(parsed.ok && parsed.config.worker?.credentials, { kind: 'app', appId: '7', privateKey: pem });
+  t.deepEqual(parsed.ok && parsed.config.worker?.credentials, { kind: 'app', appId: '7', privateKey: pem.trim() });
+
+  const withCrLf = { ...app, GITHUB_APP_PRIVATE_KEY: `\ufeff${pem.replaceAll('\n', '\r\n')}` };
+  t.true(
+    parse({ ...workerEnvironment, FORGE_TOKEN: '', ...withCrLf }, WORKER).ok,
+    'its lines end as in a file of Windows',
+  );
 });
 
 for (const [change, fault] of [

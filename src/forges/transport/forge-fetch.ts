@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Dispatcher, Headers, request } from 'undici';
+import { type Dispatcher, errors, Headers, request } from 'undici';
 import type { Pause } from '../limits/pause.ts';
 import {
   exhaustedUntil,
@@ -282,6 +282,10 @@ function limited(call: Call, retryAt: number, status?: number): ForgeError {
 }
 
 function noAnswer(call: Call, cause: unknown): ForgeError {
+  if (cause instanceof errors.InvalidArgumentError) {
+    // Only the credential's header has another text than ours. Nothing left the process, and nothing will.
+    return failure('refused', call, `was not asked, because the request cannot be sent: ${cause.message}`, { cause });
+  }
   const timedOut = cause instanceof Error && cause.name === 'TimeoutError';
   const what = timedOut
     ? `did not answer in full within ${call.limitMs} ms`

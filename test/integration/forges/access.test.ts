@@ -28,6 +28,17 @@ for (const name of FORGES) {
     t.is(refused.kind, 'not-accepted', 'nothing is remembered');
   });
 
+  test(`${name}: a token that no header can carry is named, and not called unreachable`, async (t) => {
+    const { simulated } = await setUp(t, name);
+    for (const token of ['two\nlines', 'null\0', 'line separator\u2028']) {
+      const { kind, reason } = { reason: '', ...(await access(t, simulated.url, token)) };
+      t.is(kind, 'not-accepted');
+      t.regex(reason, /was not asked.*invalid authorization header/);
+      t.false(reason.includes(token));
+    }
+    t.deepEqual(simulated.seen, []);
+  });
+
   test(`${name}: a rate limit says nothing about the credentials`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.fault({ path: /^\/user$/, fault: { kind: 'too-many', retryAfter: 60 } });

@@ -22,8 +22,16 @@ export const REST: readonly Fault[] = [
     id: 'config-file-not-read',
     title: 'takes the path in NAME_FILE for the value',
     file: 'src/config/environment.ts',
-    find: 'const text = readFile(path).trimEnd();',
-    replace: "const text = readFile(path) === '' ? '' : path;",
+    find: 'trimmed(readFile(path));',
+    replace: "readFile(path) === '' ? '' : path;",
+    tests: ['test/unit/config.test.ts'],
+  },
+  {
+    id: 'config-line-end-kept',
+    title: 'takes the line end behind a secret for a part of it',
+    file: 'src/config/environment.ts',
+    find: 'return text?.trim() || undefined;',
+    replace: 'return text || undefined;',
     tests: ['test/unit/config.test.ts'],
   },
   {
