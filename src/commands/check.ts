@@ -1,11 +1,11 @@
-import { access, readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
 import { shorten } from '../common/shorten.ts';
 import { policyJsonSchema } from '../review/json-schema.ts';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import type { PolicyRole } from '../review/policy/parse.ts';
-import { POLICY_PATHS } from '../review/policy/paths.ts';
+import { meantBy, misnamedAmong, misnamedFault, POLICY_PATHS } from '../review/policy/paths.ts';
 import { visible } from '../review/text.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf } from './failures.ts';
@@ -56,9 +56,10 @@ async function checkPolicyFile(
   { stdin, stdout, stderr, folder, startWorkers }: Terminal,
   role: PolicyRole,
 ): Promise<typeof VALID | typeof FAULTY | typeof UNREADABLE> {
-  const file = path ?? (await firstPolicyFile(folder));
+  const here = await policyFilesIn(folder);
+  const file = path ?? firstPolicyFile(here);
   if (file === undefined) {
-    stderr.write(`gatehouse check: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
+    stderr.write(`gatehouse check: ${noPolicyAmong(here)}`);
     return UNREADABLE;
   }
   let text: string;
@@ -72,8 +73,9 @@ async function checkPolicyFile(
   const workers = startWorkers();
   const result = await workers.parsePolicy(name, text, { path: name }, role);
   await workers.close();
-  if (!result.ok) {
-    stdout.write(formatFaults(result.faults, text));
+  const ofName = faultOfName(folder, file);
+  if (!result.ok || ofName !== '') {
+    stdout.write(`${ofName}${result.ok ? '' : formatFaults(result.faults, text)}`);
     return FAULTY;
   }
   const { rules } = result.policy;
@@ -86,17 +88,41 @@ async function checkPolicyFile(
   return VALID;
 }
 
-/** The path of the first policy file in the folder. */
-export async function firstPolicyFile(folder: string): Promise<string | undefined> {
-  for (const path of POLICY_PATHS) {
-    try {
-      await access(resolve(folder, path));
-      return path;
-    } catch {
-      // Not this one.
-    }
-  }
-  return undefined;
+/**
+ * The files at the root of a repository, and in the folders where a policy may be. Listed, because some file systems
+ * open a file by a name in another case, and forges do not.
+ */
+export async function policyFilesIn(folder: string): Promise<readonly string[]> {
+  const atRoot = await readdir(folder).catch(() => []);
+  const folders = atRoot.map((name) => `${name}/gatehouse.yml`).filter((path) => isOrMeans(path));
+  const below = folders.map(async (path) => {
+    const name = path.slice(0, path.indexOf('/'));
+    return (await readdir(resolve(folder, name)).catch(() => [])).map((file) => `${name}/${file}`);
+  });
+  return [...atRoot, ...(await Promise.all(below)).flat()];
+}
+
+function isOrMeans(path: string): boolean {
+  return POLICY_PATHS.includes(path) || meantBy(path) !== undefined;
+}
+
+/** The policy among the files of a repository. */
+export function firstPolicyFile(files: readonly string[]): string | undefined {
+  return POLICY_PATHS.find((path) => files.includes(path));
+}
+
+/** What to print where there is none. */
+export function noPolicyAmong(files: readonly string[]): string {
+  const misnamed = formatFaults(
+    misnamedAmong(files).flatMap(({ path }) => misnamedFault(path)),
+    '',
+  );
+  return `no policy file here; looked for ${POLICY_PATHS.join(', ')}\n${misnamed}`;
+}
+
+/** What to print where Gatehouse would not read a file because of its name. */
+export function faultOfName(folder: string, file: string): string {
+  return formatFaults(misnamedFault(relative(folder, resolve(folder, file)).replaceAll(sep, '/')), '');
 }
 
 async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {

@@ -8,13 +8,13 @@ import { casesJsonSchema } from '../review/json-schema.ts';
 import { MAX_CASES_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { mergePolicies } from '../review/policy/merge.ts';
-import { CASES_PATH, POLICY_PATHS } from '../review/policy/paths.ts';
+import { CASES_PATH, misnamedAmong, POLICY_PATHS } from '../review/policy/paths.ts';
 import type { Policy } from '../review/policy/policy.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';
 import type { ReviewWorkers } from '../review/workers/review-workers.ts';
-import { firstPolicyFile, formatFaults } from './check.ts';
+import { faultOfName, firstPolicyFile, formatFaults, noPolicyAmong, policyFilesIn } from './check.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf, UsageError } from './failures.ts';
 import { hasColours, type Terminal } from './terminal.ts';
@@ -123,9 +123,17 @@ interface Paths {
 
 /** Throws {@link UnusableInput}. */
 async function readInput(paths: Paths, workers: ReviewWorkers, folder: string): Promise<Input> {
-  const path = paths.policy ?? (await firstPolicyFile(folder));
+  const here = await policyFilesIn(folder);
+  const path = paths.policy ?? firstPolicyFile(here);
   if (path === undefined) {
-    throw new UnusableInput(`gatehouse test: no policy file here; looked for ${POLICY_PATHS.join(', ')}\n`);
+    throw new UnusableInput(`gatehouse test: ${noPolicyAmong(here)}`);
+  }
+  // Cases that nobody runs would pass.
+  const misnamedCases = misnamedAmong(here).find(({ meant }) => meant === CASES_PATH)?.path;
+  const casesPath = paths.cases ?? misnamedCases ?? CASES_PATH;
+  const ofNames = [path, casesPath].map((file) => faultOfName(folder, file)).join('');
+  if (ofNames !== '') {
+    throw new UnusableInput(ofNames);
   }
   const text = await readText(folder, path);
   const role = paths.baseline ? 'baseline' : 'own';
@@ -133,10 +141,8 @@ async function readInput(paths: Paths, workers: ReviewWorkers, folder: string): 
   const inPolicy = valid(await workers.parseCases(path, text, path, 'policy'), text).cases;
   const policy = paths.extends === undefined ? own : mergePolicies(await readExtended(paths.extends), own);
 
-  const casesPath = paths.cases ?? CASES_PATH;
-  const exists =
-    paths.cases !== undefined || (await stat(resolve(folder, casesPath)).catch(() => undefined)) !== undefined;
-  const casesText = exists ? await readText(folder, casesPath) : undefined;
+  const casesText =
+    paths.cases !== undefined || here.includes(CASES_PATH) ? await readText(folder, casesPath) : undefined;
   const inFile =
     casesText === undefined
       ? []

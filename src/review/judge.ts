@@ -28,11 +28,12 @@ import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
+import type { Fault } from './policy/faults.ts';
 import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
 import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
-import { changesPolicy, pathsAtBase } from './policy/paths.ts';
+import { changesPolicy, misnamedBy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/policy.ts';
 import { readProposedPolicy } from './policy/proposed.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
@@ -137,7 +138,7 @@ export async function judgeOnce(
   const subject: Subject = { pullRequest, preloaded, baseSha };
   const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
-  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy);
+  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy || change.misnamed.length > 0);
   if (policy.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
   }
@@ -147,9 +148,11 @@ export async function judgeOnce(
   const proposed: LoadedPolicy = change.proposesPolicy
     ? await readProposedPolicy(context, pullRequest, inForce)
     : { kind: 'absent' };
-  return policy.kind === 'broken'
-    ? notJudged(subject, policy, proposed)
-    : judgeByPolicy(context, subject, policy, inForce, change, proposed);
+  const result =
+    policy.kind === 'broken'
+      ? notJudged(subject, policy, proposed)
+      : await judgeByPolicy(context, subject, policy, inForce, change, proposed);
+  return { ...result, verdict: withProposedPolicyFaults(result.verdict, change.misnamed) };
 }
 
 /** The steps that need a policy that can be used. */
@@ -160,7 +163,7 @@ async function judgeByPolicy(
   inForce: PolicyInForce,
   { changedFiles }: Change,
   proposed: LoadedPolicy,
-): Promise<ReviewResult> {
+): Promise<JudgedResult> {
   const { policy } = loaded;
   const facts = await readFacts(context, subject, policy, changedFiles);
   const { observes = true } = context;
@@ -174,6 +177,8 @@ async function judgeByPolicy(
 interface Change {
   readonly changedFiles: ChangedFiles;
   readonly proposesPolicy: boolean;
+  /** What it brings in under nearly the name of a policy, or of its cases. */
+  readonly misnamed: readonly Fault[];
 }
 
 /** The pull request that is judged, as it was read. */
@@ -210,7 +215,7 @@ export async function readChange(
   const changedFiles =
     (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
-  return { changedFiles, proposesPolicy: changesPolicy(changedFiles) };
+  return { changedFiles, proposesPolicy: changesPolicy(changedFiles), misnamed: misnamedBy(changedFiles) };
 }
 
 /** What facts are read with. */

@@ -171,7 +171,7 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
     ...verdict,
     state: 'failure',
     description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH),
-    policyFaults: faults,
+    policyFaults: [...verdict.policyFaults, ...faults],
   };
 }
 

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { test as testCommand } from '../../src/commands/test.ts';
 import { noise, policy, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
@@ -22,10 +22,32 @@ async function run(t: ExecutionContext, files: Readonly<Record<string, string>>,
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-test-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
   return { ...(await runCommand(testCommand, args, { folder })), folder };
 }
+
+test('a policy or cases with nearly the right name are refused, with the right one', async (t) => {
+  const own = `${POLICY}cases: [{ given: { title: 'feat: x' }, expect: { conventional-title: holds } }]\n`;
+  for (const [path, meant, args] of [
+    ['.gatehouse.yaml', '.gatehouse.yml', []],
+    ['.gatehouse.yaml', '.gatehouse.yml', ['.gatehouse.yaml']],
+    ['.gatehouse.test.yaml', '.gatehouse.test.yml', []],
+    ['.github/gatehouse.test.yml', '.gatehouse.test.yml', []],
+    ['gatehouse.tests.yml', '.gatehouse.test.yml', ['--cases', 'gatehouse.tests.yml']],
+  ] as const) {
+    const policy = meant === '.gatehouse.yml' ? {} : { '.gatehouse.yml': own };
+    const { code, stdout, stderr } = await run(
+      t,
+      { ...policy, [path]: meant === '.gatehouse.yml' ? own : 'cases: []\n' },
+      ...args,
+    );
+    t.is(code, 2, path);
+    t.is(stdout, '');
+    t.true(stderr.endsWith(`${path}:1:1: no file of this name is read: it must be ${meant}\n`), stderr);
+  }
+});
 
 test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async (t) => {
   const { code, stdout, stderr } = await run(t, {

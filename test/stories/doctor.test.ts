@@ -191,6 +191,17 @@ for (const name of EVERY_FORGE) {
     forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': null });
     const none = await ask();
     t.regex(none.of('policy')[0] ?? '', /^✘ acme\/widgets has no policy on main: nothing is reviewed/);
+    forge.commit(REPOSITORY, 'main', { 'gatehouse.yml': 'version: 1\n', '.gatehouse.test.yaml': 'cases: []\n' });
+    forge.createRepository('acme/.rules', { '.gatehouse.yaml': 'version: 1\n' });
+    const misnamed = (await ask([REPOSITORY], { POLICY_REPOSITORY: '.rules' })).of('policy');
+    for (const said of [
+      /^✘ gatehouse\.yml on main is not read: .* → rename it to \.gatehouse\.yml$/m,
+      /^✘ \.gatehouse\.test\.yaml on main is not read: .* → rename it to \.gatehouse\.test\.yml$/m,
+      /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* it must be \.gatehouse\.yml/,
+      /^✘ acme\/widgets has no policy on main/m,
+    ]) {
+      t.regex(misnamed.join('\n'), said);
+    }
     const elsewhere = await ask(['acme/elsewhere']);
     t.regex(elsewhere.of('repository')[0] ?? '', /^✘ acme\/elsewhere does not exist, or these credentials may not/);
     t.deepEqual(elsewhere.of('webhook'), ['? skipped: no repository']);

@@ -96,6 +96,59 @@ for (const name of FORGES) {
     t.deepEqual(scene.status(good), { state: 'success', description: 'No rule applies to this pull request' });
   });
 
+  test(`${name}: a first policy under nearly the right name fails, with the right one`, async (t) => {
+    const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
+    for (const [path, meant] of [
+      ['.gatehouse.yaml', '.gatehouse.yml'],
+      ['gatehouse.yml', '.gatehouse.yml'],
+      ['.github/.gatehouse.yml', '.github/gatehouse.yml'],
+      ['.gatehouse.test.yaml', '.gatehouse.test.yml'],
+    ] as const) {
+      const number = await judged(scene, { [path]: STRICT, 'a.txt': 'a\n' });
+      t.deepEqual(scene.status(number), { state: 'failure', description: `${path} as proposed has 1 fault` });
+      const [comment = '', ...others] = scene.comments(number);
+      t.true(comment.includes(`\`${path}:1:1\` \`no file of this name is read: it must be ${meant}\``), comment);
+      t.deepEqual(others, []);
+      await scene.push(number, { [path]: null, [meant]: STRICT });
+      await scene.settled();
+      t.not(scene.status(number)?.state, 'failure', meant);
+    }
+    const writes = scene.writes();
+    await judged(scene, { 'deep/gatehouse.yml': STRICT, '.github/workflows/gatehouse.yml': 'on: push\n' });
+    t.is(scene.writes(), writes, 'other files have such names for other reasons');
+  });
+
+  test(`${name}: nearly the right name fails beside a policy, unless it was there`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT, '.gitea/gatehouse.yaml': STRICT });
+    const renaming = await judged(scene, { '.gatehouse.yml': null, '.Gatehouse.yml': LENIENT });
+    t.is(scene.status(renaming)?.state, 'failure');
+    t.regex(scene.comments(renaming).join(), /`\.Gatehouse\.yml:1:1` `no file .* it must be \.gatehouse\.yml`/);
+    const both = await judged(scene, { '.gatehouse.yml': BROKEN, '.gatehouse.yaml': LENIENT });
+    t.regex(scene.comments(both).join(), /`\.gatehouse\.yml:4:5`.*`\.gatehouse\.yaml:1:1`/s);
+    t.is(scene.status(await judged(scene, { '.gitea/gatehouse.yaml': LENIENT }))?.state, 'success');
+
+    const broken = gatehouse(name).scene({ '.gatehouse.yml': BROKEN });
+    const fixing = await judged(broken, { '.gatehouse.yaml': LENIENT });
+    t.is(broken.status(fixing)?.state, 'error');
+    t.regex(broken.comments(fixing).join(), /`\.gatehouse\.yml:4:5`.*`\.gatehouse\.yaml:1:1`/s);
+  });
+
+  test(`${name}: an extended policy under nearly the right name is named, if it may be`, async (t) => {
+    const story = gatehouse(name);
+    for (const [visibility, said] of [
+      ['public', /it has \.github\/gatehouse\.yaml, and .* it must be \.github\/gatehouse\.yml/],
+      ['private', /or Gatehouse may not see it/],
+    ] as const) {
+      const common = story.scene({ '.github/gatehouse.yaml': STRICT });
+      story.forge.setPrivate(common.repository, visibility === 'private');
+      const scene = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\n` });
+      const number = await judged(scene, TWO_FILES);
+      t.is(scene.status(number)?.state, 'error');
+      t.regex(scene.comments(number).join(), said);
+      t.is(scene.comments(number).join().includes('gatehouse.yaml'), visibility === 'public');
+    }
+  });
+
   test(`${name}: a policy change reviews every open pull request into the branch`, async (t) => {
     // Of its own: a resync that another test requests would update the links in comments.
     await using scene = await tellStory(name, { '.gatehouse.yml': LENIENT });

@@ -6,6 +6,7 @@ import { rulesInForce } from '../../review/evaluation/observe.ts';
 import { presentBaselines } from '../../review/policy/baseline.ts';
 import type { Fault } from '../../review/policy/faults.ts';
 import { policyInForce } from '../../review/policy/in-force.ts';
+import { misnamedAt } from '../../review/policy/load.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { type Check, type Context, needed, ok, type Result, unknown, wrong } from './check.ts';
@@ -25,11 +26,13 @@ export async function checkPolicy(context: Context): Promise<readonly Result[]> 
     { forge, workers: context.workers, fallback: context.operators, baselineOf },
     { repository: name, commit, shown: false },
   );
-  const results: Result[] = [];
-  if (baseline.kind === 'none' && baseline.repository !== undefined) {
-    const reasons = 'does not exist, has no policy, or these credentials may not see it';
-    const action = 'create it, or unset POLICY_REPOSITORY, if a baseline is wanted';
-    results.push(unknown(`cannot be checked: the baseline ${baseline.repository} ${reasons}`, action));
+  const misnamed = commit === undefined ? [] : await misnamedAt(forge, name, commit);
+  const results = misnamed.map(({ path, meant }) =>
+    wrong(`${path} on ${defaultBranch} is not read: it has not quite the right name`, `rename it to ${meant}`),
+  );
+  if (baseline.kind === 'none' && baseline.reason !== undefined) {
+    const action = 'correct that, or unset POLICY_REPOSITORY if no baseline is wanted';
+    results.push(unknown(`cannot be checked: there is no baseline: ${baseline.reason}`, action));
   }
   if (policy.kind === 'broken') {
     return [...results, ...policy.faults.map(faulty)];

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { POLICY_PATHS } from '../../review/policy/paths.ts';
 import { policyOf, type Recipe, recipesIn } from '../../review/recipes.ts';
-import { firstPolicyFile } from '../check.ts';
+import { firstPolicyFile, policyFilesIn } from '../check.ts';
 import { defineCommand, WRONG_CONFIGURATION } from '../command.ts';
 import { reasonOf } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
@@ -55,7 +55,7 @@ async function proposePolicy(
     stderr.write(`gatehouse init: ${text}\n`);
     return UNUSABLE;
   };
-  const present = write ? await firstPolicyFile(folder) : undefined;
+  const present = write ? firstPolicyFile(await policyFilesIn(folder)) : undefined;
   if (present !== undefined) {
     return failed(`${present} exists already, and is not replaced`);
   }

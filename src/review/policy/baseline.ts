@@ -4,7 +4,16 @@ import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
 import type { SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
-import { findPolicy, hiddenFaults, type LoadedPolicy, type ParsePolicy, parseFile, parseFor } from './load.ts';
+import {
+  describeMisnamed,
+  findPolicy,
+  hiddenFaults,
+  type LoadedPolicy,
+  misnamedAt,
+  type ParsePolicy,
+  parseFile,
+  parseFor,
+} from './load.ts';
 import { hideRules, mergeBaseline } from './merge.ts';
 import type { PolicyWorkers } from './parse.ts';
 import type { Policy } from './policy.ts';
@@ -12,8 +21,11 @@ import { sameRepository } from './same-repository.ts';
 
 /** The organisation's baseline: the policy that comes before that of every repository of an owner. */
 export type Baseline =
-  /** The owner has none. `repository`: where it would be; absent without POLICY_REPOSITORY. */
-  | { readonly kind: 'none'; readonly repository?: string }
+  /**
+   * The owner has none. `repository`: where it would be; absent without POLICY_REPOSITORY. `reason`: why there is none,
+   * where that was read now.
+   */
+  | { readonly kind: 'none'; readonly repository?: string; readonly reason?: string }
   /** There never was one that can be used: nothing can be judged. */
   | ({ readonly kind: 'broken'; readonly faults: readonly Fault[] } & BaselineSource)
   | ({ readonly kind: 'policy'; readonly policy: Policy; readonly file: SourceFile } & BaselineSource);
@@ -96,7 +108,9 @@ export async function readBaseline<Cached = never>(
   }
   const file = await findPolicy(forge, repository, commit);
   if (file === undefined) {
-    return { kind: 'absent', reason: `${repository} has no policy in ${defaultBranch}`, ids };
+    const [misnamed] = await misnamedAt(forge, repository, commit);
+    const why = misnamed === undefined ? '' : `: ${describeMisnamed(misnamed)}`;
+    return { kind: 'absent', reason: `${repository} has no policy in ${defaultBranch}${why}`, ids };
   }
   const parsed = await parseFile(parse, file, { path: file.path, repository }, 'baseline');
   const { path, text } = file;
@@ -110,7 +124,7 @@ export async function readBaseline<Cached = never>(
 async function presentBaseline(forge: Forge, parse: ParsePolicy, repository: string): Promise<Baseline> {
   const read = await readBaseline(forge, parse, repository);
   if (read.kind === 'absent' || read.kind === 'replaced') {
-    return { kind: 'none', repository };
+    return { kind: 'none', repository, reason: read.reason };
   }
   return { ...read, repository, digest: baselineDigest(read.file, read.visibility) };
 }

@@ -6,7 +6,7 @@ import { digestOf, type PolicySources, type SourceFile, type SourceText, sourceT
 import type { Fault } from './faults.ts';
 import { hideRules, mergePolicies } from './merge.ts';
 import type { ParsedPolicy, PolicyRole, PolicyWorkers } from './parse.ts';
-import { POLICY_PATHS } from './paths.ts';
+import { type Misnamed, misnamedAmong, notRead, POLICY_PATHS } from './paths.ts';
 import type { Policy, PolicyOrigin } from './policy.ts';
 import { sameRepository } from './same-repository.ts';
 
@@ -75,7 +75,12 @@ export async function loadPolicy(
     return { kind: 'policy', policy: own.policy, ...read };
   }
 
-  const extended = await loadExtended(forge, parse, repository, own.policy.extends, file.path, trusts);
+  const extended = await loadExtended(forge, parse, own.policy.extends, {
+    under: repository,
+    shownIn,
+    extending: file.path,
+    trusts,
+  });
   const { repository: extendedRepository, ref } = own.policy.extends;
   const extendedTexts = extended.file === undefined ? [] : [sourceText(extended.file)];
   const sources = {
@@ -122,13 +127,18 @@ type Extended =
   | { readonly parsed: ParsedPolicy; readonly file: SourceFile; readonly visibility: Visibility }
   | { readonly parsed: ParsedPolicy; readonly file?: undefined };
 
+/** The policy that extends another one. */
+interface Extending extends Required<Pick<LoadOptions, 'shownIn' | 'trusts'>> {
+  /** The repository that it is of. */
+  readonly under: string;
+  readonly extending: string;
+}
+
 async function loadExtended(
   forge: Forge,
   parse: ParsePolicy,
-  under: string,
   { repository, ref }: NonNullable<Policy['extends']>,
-  extending: string,
-  trusts: Trusts | undefined,
+  { under, shownIn, extending, trusts }: Extending,
 ): Promise<Extended> {
   const name = `${repository}@${ref}`;
   if (!mayExtend(under, repository)) {
@@ -154,11 +164,14 @@ async function loadExtended(
         extending,
         `extends ${name}, but another repository has this name now: the one that was read before was deleted, renamed or transferred. Give it its name back, or extend a policy under another name`,
       );
-    case 'absent':
-      return unusable(
-        extending,
-        `extends ${name}, where no policy can be read: the repository, the ref or the file is missing, or Gatehouse may not see it`,
-      );
+    case 'absent': {
+      const [misnamed] = await shownMisnamed(forge, repository, read.commit, shownIn);
+      const why =
+        misnamed === undefined
+          ? 'the repository, the ref or the file is missing, or Gatehouse may not see it'
+          : describeMisnamed(misnamed);
+      return unusable(extending, `extends ${name}, where no policy can be read: ${why}`);
+    }
   }
 }
 
@@ -182,7 +195,8 @@ type NamedPolicy =
   | { readonly kind: 'moved' }
   /** Another repository has the name than the one that was first read under it. */
   | { readonly kind: 'replaced' }
-  | { readonly kind: 'absent' };
+  /** `commit`: the one that has no policy, where there is one. */
+  | { readonly kind: 'absent'; readonly commit?: string | undefined };
 
 /** By the name of a repository that was renamed or transferred, forges answer for what it is now, whoever owns it. */
 async function readNamedPolicy(
@@ -194,7 +208,7 @@ async function readNamedPolicy(
   const commit = await commitNamed(forge, repository, name);
   const file = commit === undefined ? undefined : await findNamed(forge, repository, name, commit);
   if (file === undefined) {
-    return { kind: 'absent' };
+    return { kind: 'absent', commit };
   }
   // After the file, which may have been of another repository from the moment on in which this one was transferred.
   const now = await forge.repository(repository);
@@ -257,6 +271,40 @@ export async function findPolicy(forge: Forge, repository: string, commit: strin
     }
   }
   return undefined;
+}
+
+/**
+ * The policies, and files of cases, that a commit has under nearly the right name where the right one is missing. None
+ * where the forge does not list its files: this only makes a message clearer.
+ */
+export async function misnamedAt(forge: Forge, repository: string, commit: string): Promise<readonly Misnamed[]> {
+  try {
+    const tree = await forge.tree(repository, commit);
+    return misnamedAmong([...(tree?.keys() ?? [])]);
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+export function describeMisnamed({ path, meant }: Misnamed): string {
+  return `it has ${path}, and ${notRead(meant)}`;
+}
+
+/** The same of the policy of a name, unless it belongs to another repository now, or not all may see it who see this. */
+async function shownMisnamed(
+  forge: Forge,
+  repository: string,
+  commit: string | undefined,
+  shownIn: string,
+): Promise<readonly Misnamed[]> {
+  const now = commit === undefined ? undefined : await forge.repository(repository);
+  if (commit === undefined || now === undefined || !sameRepository(now.name, repository)) {
+    return [];
+  }
+  return (await isHiddenIn(forge, now.visibility, shownIn)) ? [] : misnamedAt(forge, repository, commit);
 }
 
 /** `unusable`: the path exists, the forge has no text for it that we read, and `text` says why. */

@@ -338,4 +338,12 @@ export const REVIEW: readonly Fault[] = [
     replace: 'if (error instanceof TypeError) {',
     tests: ['test/unit/review/observe.test.ts'],
   },
+  {
+    id: 'review-misnamed-policy',
+    title: 'says nothing of a policy that nobody reads under its name',
+    file: 'src/review/judge.ts',
+    find: 'withProposedPolicyFaults(result.verdict, change.misnamed)',
+    replace: 'withProposedPolicyFaults(result.verdict, [])',
+    tests: ['test/stories/policy.test.ts'],
+  },
 ];

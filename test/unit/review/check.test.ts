@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { check, formatFaults } from '../../../src/commands/check.ts';
+import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { runCommand } from '../../helpers/run-command.ts';
 
 async function run(args: readonly string[], stdin = '', folder = '.') {
@@ -82,6 +83,32 @@ test('without a file, the first policy file in the folder is taken', async (t) =
   await mkdir(join(here, '.gitea'));
   await writeFile(join(here, '.gitea/gatehouse.yml'), VALID);
   t.is((await run([], '', here)).out, '.gitea/gatehouse.yml: valid, 1 rule\n');
+  await writeFile(join(here, '.gatehouse.yml'), VALID);
+  t.is((await run([], '', here)).out, '.gatehouse.yml: valid, 1 rule\n');
+});
+
+test('a file with nearly the right name is a fault, and the right name is said', async (t) => {
+  const here = await folder(t);
+  await mkdir(join(here, '.github'));
+  await mkdir(join(here, 'deep'));
+  for (const [name, meant] of [
+    ['.gatehouse.yaml', '.gatehouse.yml'],
+    ['.github/.gatehouse.yml', '.github/gatehouse.yml'],
+  ] as const) {
+    const path = join(here, name);
+    await writeFile(path, VALID);
+    const said = `${name}:1:1: no file of this name is read: it must be ${meant}\n`;
+    for (const given of [name, `./${name}`, path]) {
+      t.deepEqual(await run([given], '', here), { code: 1, out: said, err: '' }, given);
+    }
+    const { code, err } = await run([], '', here);
+    t.is(code, 2);
+    t.true(err.endsWith(`no policy file here; looked for ${POLICY_PATHS.join(', ')}\n${said}`), err);
+    await rm(path);
+  }
+  await writeFile(join(here, 'deep/gatehouse.yml'), VALID);
+  t.is((await run(['deep/gatehouse.yml'], '', here)).code, 0, 'an operator’s policy may be called so');
+  await writeFile(join(here, 'gatehouse.yaml'), VALID);
   await writeFile(join(here, '.gatehouse.yml'), VALID);
   t.is((await run([], '', here)).out, '.gatehouse.yml: valid, 1 rule\n');
 });
