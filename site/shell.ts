@@ -30,6 +30,7 @@ const NAVIGATION: readonly (readonly [string, readonly (readonly [string, string
       ['docs/connect-github.md', 'Connect GitHub'],
       ['docs/connect-gitea.md', 'Connect Gitea or Forgejo'],
       ['docs/operations.md', 'Operations'],
+      ['docs/platforms.md', 'Ingresses and platforms'],
       ['docs/alerts.md', 'Alerts'],
       ['docs/sizing.md', 'Sizing'],
       ['docs/forges.md', 'How it reads a forge'],

@@ -298,7 +298,7 @@ env:
   {{- include "gatehouse.env" (list $root $part) | nindent 2 }}
 {{- include "gatehouse.given" (list 0 (dict "envFrom" $root.Values.extraEnvFrom "volumeMounts" $mounts)) }}
 securityContext:
-  {{- toYaml $root.Values.containerSecurityContext | nindent 2 }}
+  {{- include "gatehouse.withoutNulls" $root.Values.containerSecurityContext | nindent 2 }}
 resources:
   {{- toYaml (index $root.Values (index . 2)).resources | nindent 2 }}
 {{- end -}}
@@ -313,7 +313,7 @@ automountServiceAccountToken: false
 # Without this, Kubernetes adds a variable for each port of each Service.
 enableServiceLinks: false
 securityContext:
-  {{- toYaml $v.podSecurityContext | nindent 2 }}
+  {{- include "gatehouse.withoutNulls" $v.podSecurityContext | nindent 2 }}
 {{- include "gatehouse.given" (list 0 (pick $v "imagePullSecrets" "priorityClassName" "nodeSelector" "tolerations" "affinity")) }}
 {{- include "gatehouse.given" (list 0 (dict "volumes" (concat $volumes $v.extraVolumes))) }}
 {{- end -}}
@@ -326,6 +326,15 @@ securityContext:
   { runAsNonRoot: true, runAsUser: {{ index . 1 }}, runAsGroup: {{ index . 2 }}, seccompProfile: { type: RuntimeDefault },
     fsGroup: {{ index . 2 }}, fsGroupChangePolicy: OnRootMismatch }
 {{- include "gatehouse.given" (list 0 (pick (index . 0).Values "imagePullSecrets" "nodeSelector" "tolerations")) }}
+{{- end -}}
+
+{{/* A map without the keys that a user's values set to null: Helm itself leaves out only those that the chart has. */}}
+{{- define "gatehouse.withoutNulls" -}}
+{{- $kept := dict -}}
+{{- range $key, $value := . -}}
+{{- if not (kindIs "invalid" $value) }}{{ $_ := set $kept $key $value }}{{ end -}}
+{{- end -}}
+{{- toYaml $kept -}}
 {{- end -}}
 
 {{/* The entries of a map that are not empty, on separate lines with this indent. Takes (list indent map). */}}
