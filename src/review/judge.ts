@@ -28,7 +28,6 @@ import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
 import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
-import type { Fault } from './policy/faults.ts';
 import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
 import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
@@ -138,7 +137,9 @@ export async function judgeOnce(
   const subject: Subject = { pullRequest, preloaded, baseSha };
   const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
-  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy || change.misnamed.length > 0);
+  const hasPolicy = inForce.own.kind === 'policy' && !change.proposesPolicy;
+  const misnamed = misnamedBy(change.changedFiles, hasPolicy);
+  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
   if (policy.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
   }
@@ -152,7 +153,7 @@ export async function judgeOnce(
     policy.kind === 'broken'
       ? notJudged(subject, policy, proposed)
       : await judgeByPolicy(context, subject, policy, inForce, change, proposed);
-  return { ...result, verdict: withProposedPolicyFaults(result.verdict, change.misnamed) };
+  return { ...result, verdict: withProposedPolicyFaults(result.verdict, misnamed) };
 }
 
 /** The steps that need a policy that can be used. */
@@ -177,8 +178,6 @@ async function judgeByPolicy(
 interface Change {
   readonly changedFiles: ChangedFiles;
   readonly proposesPolicy: boolean;
-  /** What it brings in under nearly the name of a policy, or of its cases. */
-  readonly misnamed: readonly Fault[];
 }
 
 /** The pull request that is judged, as it was read. */
@@ -215,7 +214,7 @@ export async function readChange(
   const changedFiles =
     (needsLines ? undefined : preloaded.changedFiles) ??
     (await forge.changedFiles(pullRequest, pullRequest.head.sha, pullRequest.changedFileCount));
-  return { changedFiles, proposesPolicy: changesPolicy(changedFiles), misnamed: misnamedBy(changedFiles) };
+  return { changedFiles, proposesPolicy: changesPolicy(changedFiles) };
 }
 
 /** What facts are read with. */

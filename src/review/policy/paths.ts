@@ -56,10 +56,14 @@ export function misnamedAmong(paths: readonly string[]): readonly Misnamed[] {
   });
 }
 
-/** What is wrong with the names of files that a change brings in: nobody would notice that they are not read. */
-export function misnamedBy({ files }: ChangedFiles): readonly Fault[] {
+/**
+ * What is wrong with the names of files that a change brings in: nobody would notice that they are not read. Beside a
+ * policy that stays as it is, such a file is there for another reason.
+ */
+export function misnamedBy({ files }: ChangedFiles, hasPolicy: boolean): readonly Fault[] {
   return files
     .filter(({ status }) => status === 'added' || status === 'renamed')
+    .filter(({ path }) => !hasPolicy || meantBy(path) === CASES_PATH)
     .flatMap(({ path }) => misnamedFault(path))
     .slice(0, MAX_POLICY_FAULTS);
 }

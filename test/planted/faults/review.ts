@@ -342,7 +342,7 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-misnamed-policy',
     title: 'says nothing of a policy that nobody reads under its name',
     file: 'src/review/judge.ts',
-    find: 'withProposedPolicyFaults(result.verdict, change.misnamed)',
+    find: 'withProposedPolicyFaults(result.verdict, misnamed)',
     replace: 'withProposedPolicyFaults(result.verdict, [])',
     tests: ['test/stories/policy.test.ts'],
   },

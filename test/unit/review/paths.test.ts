@@ -55,11 +55,16 @@ test('any of the policies is enough, and is none of the cases', (t) => {
 });
 
 test('only what a change adds or renames is told', (t) => {
-  const pathsIn = (status: 'added' | 'modified' | 'removed' | 'renamed') =>
-    misnamedBy({
-      files: [{ path: 'gatehouse.yml', status, additions: 1, deletions: 0, counted: true, diff: { kind: 'unread' } }],
-      complete: true,
-    }).map(({ file }) => file);
+  const pathsIn = (status: 'added' | 'modified' | 'removed' | 'renamed', path = 'gatehouse.yml', hasPolicy = false) =>
+    misnamedBy(
+      {
+        files: [{ path, status, additions: 1, deletions: 0, counted: true, diff: { kind: 'unread' } }],
+        complete: true,
+      },
+      hasPolicy,
+    ).map(({ file }) => file);
+  t.deepEqual(pathsIn('added', 'gatehouse.yaml', true), [], 'values of its chart, say');
+  t.deepEqual(pathsIn('added', '.gatehouse.test.yaml', true), ['.gatehouse.test.yaml']);
   t.deepEqual(pathsIn('added'), ['gatehouse.yml']);
   t.deepEqual(pathsIn('renamed'), ['gatehouse.yml']);
   t.deepEqual(pathsIn('modified'), []);
