@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { canonicalJson } from '../common/canonical-json.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import { orUnread, type Present } from './fact.ts';
@@ -41,7 +42,7 @@ function judgedFact<Name extends FactName>(name: Name, needs: Needs, facts: Fact
 function digestOf<Name extends FactName>(name: Name, value: Values[Name]): string {
   const { change } = FACTS[name];
   const plain = change.noticedBy === 'digest' ? change.plain(value) : undefined;
-  return hash('sha256', JSON.stringify([name, plain]));
+  return hash('sha256', canonicalJson([name, plain]));
 }
 
 /** Reads facts again, for any number of pull requests. */

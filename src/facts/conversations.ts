@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { canonicalJson } from '../common/canonical-json.ts';
 import type { Conversation, Conversations } from '../forges/port/conversations.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
@@ -55,7 +56,7 @@ export const conversations = defineFact({
     noticedBy: 'digest',
     /** Where a line is now does not matter. */
     plain({ conversations: all, complete }) {
-      const sorted = all.map(({ line: _, ...one }) => JSON.stringify(Object.entries(one).toSorted())).sort();
+      const sorted = all.map(({ line: _, ...one }) => canonicalJson(one)).sort();
       return [complete, sorted];
     },
     readAgain: ({ forge, headSha, ...ref }) => readOthers(forge, ref, headSha),

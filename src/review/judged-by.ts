@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { canonicalJson } from '../common/canonical-json.ts';
 import { readCodeOwners } from '../facts/code-owners.ts';
 import { type JudgedFacts, type PresentFacts, presentFacts } from '../facts/compare.ts';
 import { type FactName, isFactName } from '../facts/table.ts';
@@ -124,10 +125,13 @@ async function differsAt(now: Present, baseSha: string, differs: (commit: string
   return commit !== undefined && commit !== baseSha && differs(commit);
 }
 
-/** The commits of the base, the counts and the time of the last change move for other reasons too. */
+/**
+ * The commits of the base, the counts and the time of the last change move for other reasons too. It may be read once by
+ * GraphQL and then by REST, which order things differently.
+ */
 export function pullRequestDigest(pullRequest: PullRequestNow): string {
   const { updatedAt, baseCommit, differenceBase, commentCount, changedFileCount, firstTime, ...state } = pullRequest;
-  return hash('sha256', JSON.stringify(state));
+  return hash('sha256', canonicalJson({ ...state, labels: state.labels.toSorted() }));
 }
 
 export function machineAccountsDigest({ machineAccounts }: Pick<Forge, 'machineAccounts'>): string {

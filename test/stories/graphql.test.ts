@@ -114,6 +114,32 @@ test('github: reviews go on by REST without points of GraphQL', async (t) => {
   t.is(queries.length, 1);
 });
 
+for (const [what, fault] of [
+  ['fails', { kind: 'status', status: 502 }],
+  [
+    'may not be asked',
+    { kind: 'json', body: { data: null, errors: [{ type: 'FORBIDDEN', message: 'Not accessible' }] } },
+  ],
+] as const) {
+  test(`github: a review ends by REST while its large query ${what}`, async (t) => {
+    await using story = await tellStory('github', FILES);
+    const { forge } = story;
+    forge.fault({ path: /^\/graphql\/repos\/.*\/facts$/, fault });
+    const failing = await story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] });
+    await story.settled();
+    const passing = await story.open({ 'a.txt': 'text\n' }, GOOD);
+    await story.settled();
+    t.deepEqual([story.states(failing), story.states(passing)], [['failure'], ['success']]);
+
+    const before = [story.writes(), await judged(story)];
+    // Then by GraphQL, unless Gatehouse still spares it.
+    forge.clearFaults();
+    await redeliver(story, failing);
+    await redeliver(story, passing);
+    t.deepEqual([story.writes(), await judged(story)], before, 'nothing has changed');
+  });
+}
+
 test('github: a status that somebody sets during a review is replaced', async (t) => {
   const scene = gatehouse('github').scene(APPROVED);
   const { forge, repository } = scene;
@@ -155,6 +181,12 @@ test('github: our comment that is deleted during a review is written again', asy
   t.is(scene.comments(number).length, 1);
   t.is(scene.status(number)?.state, 'failure');
 });
+
+/** How many reviews have ended with which verdict. */
+async function judged({ door }: Scene): Promise<readonly string[]> {
+  const metrics = await (await fetch(door.metricsUrl)).text();
+  return metrics.split('\n').filter((line) => line.startsWith('gatehouse_reviews_total'));
+}
 
 /** The answer to the query with facts of a pull request that breaks no rule. */
 function passing({ forge, repository }: Scene, number: number, head: string): object {

@@ -346,4 +346,12 @@ export const REVIEW: readonly Fault[] = [
     replace: 'withProposedPolicyFaults(result.verdict, [])',
     tests: ['test/stories/policy.test.ts'],
   },
+  {
+    id: 'review-two-readers-two-digests',
+    title: 'takes a pull request for another one when it is read by another API',
+    file: 'src/review/judged-by.ts',
+    find: 'canonicalJson({',
+    replace: 'JSON.stringify({',
+    tests: ['test/unit/review/judged-by.test.ts'],
+  },
 ];

@@ -134,3 +134,12 @@ test('what costs no request is compared first, and the baseline last', async (t)
   t.is(await firstDifference(JUDGED, all), 'baseline');
   t.deepEqual([...new Set(read)], ['base', 'policy', 'owners', 'extended', 'checks', 'triage', 'baseline']);
 });
+
+test('the digest of a pull request is the same in whatever order it was built', (t) => {
+  const built = { ...PULL_REQUEST, labels: ['one', 'two'] };
+  const { title, head, ...others } = built;
+  const { sha, ...branch } = head;
+  const rebuilt = { ...others, head: { ...branch, sha }, labels: ['two', 'one'], title };
+  t.is(pullRequestDigest(rebuilt), pullRequestDigest(built));
+  t.not(pullRequestDigest({ ...built, labels: ['one'] }), pullRequestDigest(built));
+});
