@@ -277,6 +277,26 @@ for (const name of FORGES) {
     }
   });
 
+  test(`${name}: commands typed on a phone count`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await opened(scene);
+    await scene.comment(
+      number,
+      'bob',
+      commandFor(scene, number).replace('gatehouse override t', 'Gatehouse Override T'),
+    );
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: hotfix 4711' });
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
+    // No webhook tells of it.
+    scene.forge.edit(scene.repository, number, { title: 'feat: things' });
+    await scene.comment(number, 'alice', '/Gatehouse recheck. ');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
   test(`${name}: a recheck judges again, for the author and writers, once a minute`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;

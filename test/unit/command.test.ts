@@ -23,12 +23,30 @@ test('recheck stands alone', (t) => {
   t.deepEqual(commandIn('/gatehouse recheck please'), { kind: 'unknown' });
 });
 
+test('a command may be typed on a phone', (t) => {
+  for (const recheck of [
+    '/Gatehouse recheck',
+    '/GATEHOUSE Recheck',
+    '/Gatehouse recheck. ',
+    '/gatehouse recheck…',
+    '/gatehouse\trecheck',
+    '/gatehouse\u00a0recheck\u00a0',
+    '/gatehouse \u202f recheck\r',
+  ]) {
+    t.deepEqual(commandIn(recheck), { kind: 'recheck' }, JSON.stringify(recheck));
+  }
+  const override = { kind: 'override', ruleId: 'Titled', commit: HEAD, reason: 'it’s “urgent”.' } as const;
+  t.deepEqual(commandIn(`/Gatehouse\u00a0Override Titled ${HEAD}  it’s\u00a0“urgent”. `), override);
+});
+
 for (const text of [
   '/gatehouse',
   '/gatehouse ',
+  '/Gatehouse.',
+  '/Gatehouse: recheck',
   '/gatehouse overide x',
-  '/gatehouse\trecheck',
-  '/gatehouse\u00a0recheck',
+  '/gatehouse re.check',
+  '/gatehouse recheck .',
 ]) {
   test(`${JSON.stringify(text)} is an unknown command`, (t) => {
     t.deepEqual(commandIn(text), { kind: 'unknown' });
@@ -53,10 +71,10 @@ for (const [what, text] of [
   ['a right-to-left mark', `\u200f${OVERRIDE}`],
   ['another slash', OVERRIDE.replace('/', '\u2215')],
   ['a look-alike letter', OVERRIDE.replace('a', '\u0430')],
-  ['capital letters', OVERRIDE.replace('gatehouse', 'Gatehouse')],
+  ['a letter that is upper case alone', OVERRIDE.replace('s', '\u017f')],
   ['a list', `- ${OVERRIDE}`],
   ['a longer word', '/gatehouse-keeper override x'],
-  ['a word that begins alike', '/gatehouses'],
+  ['a word that begins alike', '/Gatehouses'],
   ['nothing', ''],
 ] as const) {
   test(`${what} is no command`, (t) => {

@@ -31,17 +31,18 @@ export function commandIn(body: string): Command | undefined {
     return undefined;
   }
   const line = body.slice(0, MAX_LINE_CHARACTERS).split(/[\r\n]/, 1)[0] ?? '';
-  if (!/^\/gatehouse(?![\w-])/.test(line)) {
+  if (!/^\/gatehouse(?![\w-])/i.test(line)) {
     return undefined;
   }
-  const [word, verb, ruleId = '', commit = '', ...reason] = line.split(/ +/);
-  if (word !== COMMAND_WORD) {
+  // Phones capitalise the first word, end a line with a full stop, and copy spaces that do not break.
+  const [word, verb = '', ruleId = '', commit = '', ...reason] = line.split(/\s+/);
+  if (word?.toLowerCase() !== COMMAND_WORD) {
     return { kind: 'unknown' };
   }
-  if (verb === 'override') {
+  if (verb.toLowerCase() === 'override') {
     return { kind: 'override', ruleId, commit, reason: reason.join(' ').trim() };
   }
-  return verb === 'recheck' && ruleId === '' && commit === '' ? { kind: 'recheck' } : { kind: 'unknown' };
+  return /^recheck[.!…]*$/i.test(verb) && ruleId === '' ? { kind: 'recheck' } : { kind: 'unknown' };
 }
 
 /** The line that a person copies, without its reason. */

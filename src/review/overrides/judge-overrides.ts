@@ -53,11 +53,20 @@ const RULE_OUTCOMES: Readonly<Partial<Record<RuleOutcome, string>>> = { passed: 
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const SHA_SHOWN = 10;
 
-export function claimsIn(comments: readonly PersonComment[]): readonly Claim[] {
+export function claimsIn(comments: readonly PersonComment[], { rules }: Evaluation): readonly Claim[] {
+  const ids = rules.map(({ rule }) => rule.id);
   return comments.flatMap((comment) => {
     const command = commandIn(comment.body);
-    return command?.kind === 'override' ? [{ comment, command }] : [];
+    return command?.kind === 'override'
+      ? [{ comment, command: { ...command, ruleId: idMeant(command.ruleId, ids) } }]
+      : [];
   });
+}
+
+/** The id of a rule that somebody typed in another case, unless it may be that of several rules. */
+function idMeant(typed: string, ids: readonly string[]): string {
+  const [only = typed, ...others] = ids.filter((id) => id.toLowerCase() === typed.toLowerCase());
+  return ids.includes(typed) || others.length > 0 ? typed : only;
 }
 
 /** Why a claim does not count, as far as it says so itself; undefined when that has to be read. */

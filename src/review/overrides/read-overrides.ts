@@ -47,7 +47,7 @@ export async function readOverrides(
     return { headSha, complete: true, inForce: [], refused: [], possible: [] };
   }
   const [comments, self] = await Promise.all([unlessUnreadable(() => forge.comments(pullRequest)), forge.self()]);
-  const found = claimsIn(comments ?? []);
+  const found = claimsIn(comments ?? [], evaluation);
   // After the comments: an edit of one that was read is recorded by now, or starts another review.
   const recorded = await recordedComments(
     pullRequest.repository,

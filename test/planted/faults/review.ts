@@ -354,4 +354,12 @@ export const REVIEW: readonly Fault[] = [
     replace: 'JSON.stringify({',
     tests: ['test/unit/review/judged-by.test.ts'],
   },
+  {
+    id: 'review-command-in-another-case',
+    title: 'ignores a command whose first word is capitalised',
+    file: 'src/forges/port/command.ts',
+    find: '(?![\\w-])/i',
+    replace: '(?![\\w-])/',
+    tests: ['test/unit/command.test.ts'],
+  },
 ];

@@ -157,6 +157,20 @@ test('a reason of 200 characters fits, in whatever script', async (t) => {
   t.is(overrides?.inForce.length, 1);
 });
 
+test('a rule may be named in another case, where only one can be meant', async (t) => {
+  const named = async (rule: string, policy: string) => {
+    const body = COMMAND.replace('titled', rule);
+    const { overrides } = await judged({ policy, comments: [comment({ body })] });
+    return overrides?.inForce.map(({ ruleId }) => ruleId);
+  };
+  t.deepEqual(await named('Titled', POLICY), ['titled']);
+  t.deepEqual(await named('t\u0130tled', POLICY), []);
+  const two = POLICY.replace('id: labelled', 'id: TITLED');
+  t.deepEqual(await named('Titled', two), []);
+  t.deepEqual(await named('titled', two), ['titled']);
+  t.deepEqual(await named('TITLED', two), ['TITLED']);
+});
+
 test('nobody may override what a policy does not say, and no comment is read', async (t) => {
   const policy = POLICY.replace(/^override.*\n/m, '');
   const { overrides, asked } = await judged({ policy, comments: [comment()] });
