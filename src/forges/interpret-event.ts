@@ -200,8 +200,8 @@ function isCommit(value: unknown): value is string {
   return typeof value === 'string' && COMMIT.test(value);
 }
 
-/** 255 characters in UTF-16: Gatehouse sets no longer one. */
-const MAX_CONTEXT_LENGTH = 2 * 255;
+/** Gatehouse sets no longer one. */
+const MAX_CONTEXT_LENGTH = 255;
 
 /** It becomes part of the job's key: what PostgreSQL cannot store there would keep the delivery from being stored. */
 function contextName(value: unknown): string | undefined {

@@ -1,8 +1,7 @@
-import { shorten } from '../common/shorten.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES } from '../forges/port/forges.ts';
-import { MAX_STATUS_DESCRIPTION_LENGTH, type OwnInlineComments, type PostedComment } from '../forges/port/postings.ts';
+import { type OwnInlineComments, type PostedComment, statusDescription } from '../forges/port/postings.ts';
 import type { PreloadedFacts, PullRequest } from '../forges/port/pull-request.ts';
 import type { Comments } from './policy/comments.ts';
 import { NOTHING_POSTED, readOwnComments, wantedDigest } from './posted-comments.ts';
@@ -125,8 +124,7 @@ export function withRefusals(description: string, refusals: readonly Refusal[]):
   if (refusals.length === 0) {
     return description;
   }
-  const aside = ` (the forge refused: ${refusals.map(({ what }) => what).join(', ')})`;
-  return `${shorten(description, MAX_STATUS_DESCRIPTION_LENGTH - aside.length)}${aside}`;
+  return statusDescription(description, ` (the forge refused: ${refusals.map(({ what }) => what).join(', ')})`);
 }
 
 /** Removes all comments of Gatehouse, after the policy was deleted. Returns what the forge refused for good. */

@@ -1,5 +1,4 @@
-import { shorten } from '../common/shorten.ts';
-import { MAX_STATUS_DESCRIPTION_LENGTH } from '../forges/port/postings.ts';
+import { type CommitStatus, type StatusDescription, statusDescription } from '../forges/port/postings.ts';
 import type { EvaluatedRule, Evaluation } from './evaluation/evaluation.ts';
 import { type FingerprintedLocation, fingerprinted } from './evaluation/fingerprint.ts';
 import { awaitedIn, locationsOf, type Reason, reasonsOf } from './evaluation/reasons.ts';
@@ -32,7 +31,7 @@ export interface Finding {
 export interface Verdict {
   /** `pending`: every rule of level error is met, or waits for others. */
   readonly state: 'success' | 'failure' | 'error' | 'pending';
-  /** For the commit status: at most 140 characters, plain text. */
+  /** As a commit status can hold it. */
   readonly description: string;
   /** Errors before warnings before notes, and otherwise in the policy's order. */
   readonly findings: readonly Finding[];
@@ -142,13 +141,9 @@ function successOf(passed: number, findings: readonly Finding[]): string {
 export function brokenPolicyVerdict(faults: readonly Fault[], fixesPolicy = false): Verdict {
   const [first] = faults;
   const where = first === undefined ? 'the policy' : `${first.file}:${first.line}`;
-  const description = shorten(
-    `The policy cannot be used: ${where}: ${first?.message ?? 'unreadable'}`,
-    MAX_STATUS_DESCRIPTION_LENGTH,
-  );
   return {
     state: 'error',
-    description,
+    description: statusDescription(`The policy cannot be used: ${where}: ${first?.message ?? 'unreadable'}`),
     findings: [],
     passed: [],
     policyFaults: faults,
@@ -170,7 +165,7 @@ export function withProposedPolicyFaults(verdict: Verdict, faults: readonly Faul
   return {
     ...verdict,
     state: 'failure',
-    description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH),
+    description: statusDescription(description),
     policyFaults: [...verdict.policyFaults, ...faults],
   };
 }
@@ -196,7 +191,7 @@ export function notEnforced(verdict: Verdict): string {
 }
 
 /** Says that no policy asks for anything any more. */
-export const NOTHING_REQUIRED = 'No policy requires anything any more';
+export const NOTHING_REQUIRED = statusDescription('No policy requires anything any more');
 
 /** What a success means, by the description that it was posted with. */
 export function meaningOfSuccess(description: string): 'passed' | 'overridden' | 'not enforced' | 'not judged' {
@@ -211,9 +206,20 @@ export function meaningOfSuccess(description: string): 'passed' | 'overridden' |
   return /^\d+ rules? overridden: /.test(said) ? 'overridden' : 'passed';
 }
 
-/** The same, for a verdict that has only its description. */
-export function dryRun(description: string): string {
-  return shorten(`Not enforced: ${description}`, MAX_STATUS_DESCRIPTION_LENGTH);
+/** The same state and meaning, for a forge that does not take the words or the link. */
+export function withoutDetails({ context, state, description }: CommitStatus): CommitStatus {
+  const [meaning] = /^(?:#\d+: )?(?:Not enforced[:.] |\d+ rules? overridden: )?/.exec(description) ?? [''];
+  const isFree = description === NOTHING_REQUIRED;
+  return {
+    context,
+    state,
+    description: isFree ? description : statusDescription(`${meaning}See the comment on the pull request`),
+  };
+}
+
+/** As {@link notEnforced}, for a verdict that has only its description. */
+export function dryRun(description: string): StatusDescription {
+  return statusDescription(`Not enforced: ${description}`);
 }
 
 const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : 'rules'}`;
@@ -221,14 +227,14 @@ const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : '
 /** Two rules may wait for the same. */
 function waitingFor(findings: readonly Finding[], aside: string): string {
   const awaited = new Set(findings.map(({ reasons }) => bare(awaitedIn(reasons))));
-  return shorten(`Waiting for ${[...awaited].join(' and ')}${aside}`, MAX_STATUS_DESCRIPTION_LENGTH);
+  return statusDescription(`Waiting for ${[...awaited].join(' and ')}${aside}`);
 }
 
 function overriddenFor(overrides: readonly Override[]): string {
   const reasons = new Set(overrides.map(({ reason }) => bare([{ quoted: reason }])));
-  return shorten(`${rules(overrides.length)} overridden: ${[...reasons].join('; ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
+  return statusDescription(`${rules(overrides.length)} overridden: ${[...reasons].join('; ')}`);
 }
 
 function named(what: string, findings: readonly Finding[]): string {
-  return shorten(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`, MAX_STATUS_DESCRIPTION_LENGTH);
+  return statusDescription(`${what}: ${findings.map(({ ruleId }) => ruleId).join(', ')}`);
 }

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { TRIAGE } from '../../src/facts/triage.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
+import { statusDescription } from '../../src/forges/port/postings.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
 import { eventually, until } from '../helpers/until.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
@@ -11,7 +12,7 @@ import type { TestForge } from './test-forge.ts';
 /** What Gatehouse relies on, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
 
-const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;
+const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
 const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
 const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
 

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { statusDescription } from '../../src/forges/port/postings.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
@@ -91,9 +92,17 @@ both('every status that a commit had is listed, the newest first', async (t, for
   t.is(await client.merged.of(refOf(site, await site.open('topic'))), undefined, 'it is open');
   const states = ['pending', 'failure', 'success'] as const;
   for (const state of states) {
-    await client.setStatus(site.repository, sha, { context: 'gatehouse/main', state, description: `It is ${state}` });
+    await client.setStatus(site.repository, sha, {
+      context: 'gatehouse/main',
+      state,
+      description: statusDescription(`It is ${state}`),
+    });
   }
-  await client.setStatus(site.repository, sha, { context: 'other', state: 'success', description: 'Another name' });
+  await client.setStatus(site.repository, sha, {
+    context: 'other',
+    state: 'success',
+    description: statusDescription('Another name'),
+  });
   await site.setStatus('bob', sha, { context: 'gatehouse/main', state: 'success' });
   const found = await client.statuses(site.repository, sha, 'gatehouse/main');
   t.deepEqual(

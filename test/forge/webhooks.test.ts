@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { statusDescription } from '../../src/forges/port/postings.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
@@ -73,7 +74,7 @@ both('own comments and statuses come back as webhooks', async (t, forge) => {
   await client.setStatus(site.repository, sha, {
     context: 'gatehouse',
     state: 'pending',
-    description: 'Looking at it',
+    description: statusDescription('Looking at it'),
   });
   await until(() => receiver.received.length > already + 1);
   await postInlines(client, refOf(site, number), sha, [{ path: 'app.ts', line: 2, body: 'Two' }]);

@@ -6,6 +6,7 @@ import { recordPosting } from '../../src/audit/record-posting.ts';
 import { recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { RecordedRule, VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
+import { statusDescription } from '../../src/forges/port/postings.ts';
 import { PASSED, recordAsText } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
@@ -71,7 +72,7 @@ async function fill(pool: pg.Pool): Promise<void> {
       recordPosting(client, 'acme/widgets', HEAD, {
         context: 'gatehouse/main',
         state: state === 'none' ? 'success' : state,
-        description,
+        description: statusDescription(description),
       }),
     );
   await record(FAILED);

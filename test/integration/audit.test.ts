@@ -8,6 +8,7 @@ import { readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
+import { statusDescription } from '../../src/forges/port/postings.ts';
 import { makeLog } from '../../src/log.ts';
 import { addMonth, MERGED, PASSED, partitions, TABLES } from '../helpers/audit.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -59,7 +60,7 @@ function record(pool: pg.Pool, verdict: VerdictRecord): Promise<void> {
 }
 
 function post(pool: pg.Pool, state: 'success' | 'failure'): Promise<void> {
-  const status = { context: 'gatehouse/main', state, description: 'a description' };
+  const status = { context: 'gatehouse/main', state, description: statusDescription('a description') };
   return inTransaction(pool, TIMEOUT_MS, (client) => recordPosting(client, 'acme/widgets', 'a'.repeat(40), status));
 }
 

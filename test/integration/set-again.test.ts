@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
-import type { CommitStatus } from '../../src/forges/port/postings.ts';
+import { type CommitStatus, statusDescription } from '../../src/forges/port/postings.ts';
 import { commitStatuses } from '../../src/jobs/review/commit-status.ts';
 import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
 import { makeLog } from '../../src/log.ts';
@@ -13,9 +13,9 @@ const PLACE = statusPlace('gitea', {
   headSha: 'a'.repeat(40),
   context: 'gatehouse/main',
 });
-const RED = { state: 'failure', description: 'red' } as const;
-const GREEN = { state: 'success', description: 'green' } as const;
-const FORGED = { context: PLACE.context, state: 'success', description: 'forged' } as const;
+const RED = { state: 'failure', description: statusDescription('red') } as const;
+const GREEN = { state: 'success', description: statusDescription('green') } as const;
+const FORGED = { context: PLACE.context, state: 'success', description: statusDescription('forged') } as const;
 
 /** A commit without a pull request, such as that of a merge group, with a red status that somebody has replaced. */
 async function forgedOverRed(t: ExecutionContext) {
@@ -68,7 +68,7 @@ async function forgedOverRed(t: ExecutionContext) {
 
 test('a status set again never stands where another was set meanwhile', async (t) => {
   const { others, statuses, states } = await forgedOverRed(t);
-  const again = statuses(() => others.write(PLACE, { state: 'error', description: 'newer' }));
+  const again = statuses(() => others.write(PLACE, { state: 'error', description: statusDescription('newer') }));
   await t.throwsAsync(again.setAgain(PLACE), { instanceOf: ForgeError, message: /had another status set meanwhile/ });
   t.deepEqual(states(), ['failure', 'success', 'error', 'failure']);
   t.true(await again.setAgain(PLACE), 'tried again');
@@ -100,7 +100,7 @@ test('a forged status never stands because the forge refused ours once', async (
 test('a status is not set again where a newer one is being set', async (t) => {
   const { others, pool, statuses, states } = await forgedOverRed(t);
   const writing = statuses(() => statuses(async () => t.fail('it was set')).setAgain(PLACE));
-  await writing.write(PLACE, { state: 'error', description: 'newer' });
+  await writing.write(PLACE, { state: 'error', description: statusDescription('newer') });
   t.deepEqual(states(), ['failure', 'success', 'error']);
   await pool.query('DELETE FROM gatehouse.posted_statuses');
   t.false(await others.setAgain(PLACE), 'nothing is known to set');

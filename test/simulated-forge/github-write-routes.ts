@@ -38,8 +38,12 @@ export function githubWriteRoutes(world: World): Routes {
       if ([...description].length > LONGEST_DESCRIPTION) {
         return invalid(`Description is too long (maximum is ${LONGEST_DESCRIPTION} characters)`);
       }
-      // Contexts are compared without case.
       const context = textIn(call.body, 'context') || 'default';
+      const tooWide = Object.entries({ description, context }).find(([, text]) => /[\u{10000}-\u{10ffff}]/u.test(text));
+      if (tooWide !== undefined) {
+        return invalid(`${tooWide[0]} doesn't accept 4-byte Unicode`);
+      }
+      // Contexts are compared without case.
       const isSame = (status: Status) => status.sha === sha && status.context.toLowerCase() === context.toLowerCase();
       if (repository.statuses.filter(isSame).length >= MOST_STATUSES) {
         return invalid('This SHA and context has reached the maximum number of statuses.');

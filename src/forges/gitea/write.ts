@@ -1,6 +1,5 @@
-import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH, type PostedComment } from '../port/postings.ts';
+import type { CommitStatus, PostedComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import { type GiteaAccount, type GiteaClient, OWN_COMMENT, path } from './client.ts';
 import { repositoryPath } from './read.ts';
@@ -11,7 +10,7 @@ export async function setStatus(client: GiteaClient, repository: string, sha: st
   const answer = await client.write('POST', route, {
     context: status.context,
     state: status.state,
-    description: shorten(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
+    description: status.description,
     target_url: status.targetUrl ?? '',
   });
   parseAnswer(acceptedWrite, answer, `POST ${route}`);

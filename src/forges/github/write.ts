@@ -1,13 +1,6 @@
 import type { z } from 'zod';
-import { shorten } from '../../common/shorten.ts';
 import { acceptedWrite, parseAnswer, requireFound } from '../answer.ts';
-import {
-  type CommitStatus,
-  type InlineComment,
-  MAX_STATUS_DESCRIPTION_LENGTH,
-  type OwnInlineComments,
-  type PostedComment,
-} from '../port/postings.ts';
+import type { CommitStatus, InlineComment, OwnInlineComments, PostedComment } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
@@ -22,7 +15,7 @@ export async function setStatus(client: GitHubClient, repository: string, sha: s
     sha,
     context: status.context,
     state: status.state,
-    description: shorten(status.description, MAX_STATUS_DESCRIPTION_LENGTH),
+    description: status.description,
     target_url: status.targetUrl,
   });
   parseAnswer(acceptedWrite, answer, route);

@@ -1,7 +1,30 @@
 /** What a review posts, and reads back: statuses, and comments in the conversation and at lines. */
 
-/** GitHub's limit for a status's description, in characters; longer ones are shortened when posted. */
-export const MAX_STATUS_DESCRIPTION_LENGTH = 140;
+import { shorten } from '../../common/shorten.ts';
+
+/** GitHub's limit for a status's description, in characters. */
+const MAX_STATUS_DESCRIPTION_LENGTH = 140;
+
+/**
+ * What a status cannot hold: GitHub refuses characters beyond U+FFFF, databases some of the others, and what nobody sees
+ * can make a text look like another one.
+ */
+export const NOT_IN_STATUSES = /[\p{Cc}\p{Cf}\p{Cs}\u{10000}-\u{10ffff}]/gu;
+
+declare const made: unique symbol;
+/** What every forge takes for the description of a status. Only {@link statusDescription} makes one. */
+export type StatusDescription = string & { readonly [made]: true };
+
+/** One line of any text, shortened to what fits before `end`. */
+export function statusDescription(text: string, end = ''): StatusDescription {
+  const line = (part: string) =>
+    part
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(NOT_IN_STATUSES, '\ufffd')
+      .replaceAll(/\ufffd+/g, '\ufffd');
+  const ending = line(end);
+  return `${shorten(line(text).trim(), MAX_STATUS_DESCRIPTION_LENGTH - ending.length)}${ending}` as StatusDescription;
+}
 
 /** The longest comment that every forge takes, in characters (GitHub's limit; Gitea and Forgejo set none). */
 export const MAX_COMMENT_LENGTH = 65_536;
@@ -13,15 +36,16 @@ export interface CommitStatus {
   /** The name shown beside the status: `gatehouse`. */
   readonly context: string;
   readonly state: StatusState;
-  /** At most {@link MAX_STATUS_DESCRIPTION_LENGTH} characters. */
-  readonly description: string;
+  readonly description: StatusDescription;
   readonly targetUrl?: string;
   /** When the forge recorded it; absent on one yet to be posted. */
   readonly updatedAt?: string;
 }
 
 /** A status that a commit has. */
-export interface PostedStatus extends CommitStatus {
+export interface PostedStatus extends Omit<CommitStatus, 'description'> {
+  /** Anything, where others have set it. */
+  readonly description: string;
   /** Whether `Forge.self` set it: whoever may push can set one of any name and words. */
   readonly own: boolean;
   /** Login of who set it. */

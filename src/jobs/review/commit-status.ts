@@ -1,7 +1,12 @@
 import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { CommitStatus, PostedStatus, StatusState } from '../../forges/port/postings.ts';
+import {
+  type CommitStatus,
+  type PostedStatus,
+  type StatusState,
+  statusDescription,
+} from '../../forges/port/postings.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { contextKey, statusContext } from '../../forges/port/status-context.ts';
 import { NOTHING_REQUIRED } from '../../review/verdict.ts';
@@ -96,7 +101,7 @@ export function commitStatuses(
   claimOf: () => Claim | undefined = () => undefined,
 ): CommitStatuses {
   const room = statusRoom({ forge, pool, enforce, metrics, log });
-  const { set, post, postAgain } = statusWriter({ forge, pool, enforce }, room, claimOf);
+  const { set, post, postAgain } = statusWriter({ forge, pool, enforce, log }, room, claimOf);
 
   const isAt = (place: StatusPlace, context: string) => contextKey(forge.name, context) === place.key;
 
@@ -202,7 +207,7 @@ export function commitStatuses(
         return;
       }
       const { repository, headSha, context } = place;
-      const description = 'No open pull request has this commit for this branch any more';
+      const description = statusDescription('No open pull request has this commit for this branch any more');
       try {
         await post(place, { context, state: 'pending', description });
       } catch (error) {

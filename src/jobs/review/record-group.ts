@@ -2,7 +2,7 @@ import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
 import { recordVerdict } from '../../audit/record-verdict.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
-import type { CommitStatus } from '../../forges/port/postings.ts';
+import type { PostedStatus } from '../../forges/port/postings.ts';
 import type { Jobs } from '../queue/queue.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
@@ -16,7 +16,7 @@ export async function recordGroup(
   { pool, enforce }: Pick<OpenReviewDeps, 'pool' | 'enforce'>,
   job: Jobs['review-merge-group'],
   askedAt: Date,
-  verdict: Pick<CommitStatus, 'state' | 'description'>,
+  verdict: Pick<PostedStatus, 'state' | 'description'>,
   results: readonly Concluded[] | undefined,
 ): Promise<void> {
   const { repository, branch, headSha } = job;

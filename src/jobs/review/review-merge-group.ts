@@ -1,8 +1,7 @@
-import { shorten } from '../../common/shorten.ts';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
+import { type PostedStatus, statusDescription } from '../../forges/port/postings.ts';
 import { statusContext } from '../../forges/port/status-context.ts';
 import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { isCurrent } from '../../review/judged-by.ts';
@@ -18,7 +17,7 @@ import { isGoverned } from './governed.ts';
 import { recordGroup } from './record-group.ts';
 import type { ReviewDeps } from './review-deps.ts';
 
-type GroupVerdict = Pick<CommitStatus, 'state' | 'description'>;
+type GroupVerdict = Pick<PostedStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
 
 /**
@@ -178,9 +177,9 @@ async function report(
   job: Jobs['review-merge-group'],
   { state, description }: GroupVerdict,
 ): Promise<void> {
-  const shown: GroupVerdict = deps.enforce
-    ? { state, description: shorten(description, MAX_STATUS_DESCRIPTION_LENGTH) }
-    : { state: 'success', description: dryRun(description) };
+  const shown = deps.enforce
+    ? { state, description: statusDescription(description) }
+    : ({ state: 'success', description: dryRun(description) } as const);
   await commitStatuses(deps).write(placeOf(deps, job), shown);
 }
 

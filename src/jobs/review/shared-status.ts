@@ -1,5 +1,4 @@
-import { shorten } from '../../common/shorten.ts';
-import { type CommitStatus, MAX_STATUS_DESCRIPTION_LENGTH } from '../../forges/port/postings.ts';
+import { type CommitStatus, statusDescription } from '../../forges/port/postings.ts';
 import { dryRun } from '../../review/verdict.ts';
 import type { HeadVerdict } from '../tables/reviews.ts';
 
@@ -27,17 +26,16 @@ export function sharedStatus(
   const free = verdicts.find(({ state }) => state === 'none');
   if (enforce && worst.state === 'success' && free !== undefined) {
     // The name has no base branch: the other branch's success would let this one be merged unjudged.
-    const description = `No policy judges #${free.number}, which has this commit too: close it, or give its branch one`;
-    return { state: 'error', targetUrl: free.url, description };
+    const said = `No policy judges #${free.number}, which has this commit too: close it, or give its branch one`;
+    return { state: 'error', targetUrl: free.url, description: statusDescription(said) };
   }
   const state = enforce ? worst.state : 'success';
   const said = enforce ? worst.description : (worst.dryRun ?? dryRun(worst.description));
   if (others.length === 0) {
-    return { state, targetUrl, description: said };
+    return { state, targetUrl, description: statusDescription(said) };
   }
   const named = others.slice(0, MAX_NAMED).map(({ number }) => `#${number}`);
   const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
   const suffix = ` (${named.join(', ')}${more} ${others.length === 1 ? 'has' : 'have'} this commit too)`;
-  const own = shorten(`#${worst.number}: ${said}`, MAX_STATUS_DESCRIPTION_LENGTH - suffix.length);
-  return { state, targetUrl, description: `${own}${suffix}` };
+  return { state, targetUrl, description: statusDescription(`#${worst.number}: ${said}`, suffix) };
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
+import { type CommitStatus, type StatusState, statusDescription } from '../../forges/port/postings.ts';
 import { meaningOfSuccess } from '../../review/verdict.ts';
 import { type PostedBefore, postedBefore, rememberWritten, type StatusPlace } from '../tables/posted-statuses.ts';
 import type { ForeignStatusDeps } from './foreign-status.ts';
@@ -71,8 +71,8 @@ export function statusRoom({ forge, pool, enforce, metrics, log }: StatusRoomDep
       if (isUsedUp(written)) {
         const description = 'This commit has too many statuses to show a verdict: push a new commit';
         return enforce
-          ? { ...status, state: 'error', description }
-          : { ...status, description: `Not enforced. ${description}` };
+          ? { ...status, state: 'error', description: statusDescription(description) }
+          : { ...status, description: statusDescription(`Not enforced. ${description}`) };
       }
       const saves = limit !== undefined && written >= limit.most * SAVING_FROM;
       return saves && before.kind === 'status' && saysSame(before, status)

@@ -4,8 +4,11 @@ import { postingInsert, recordPosting } from '../../audit/record-posting.ts';
 import { makeParameters } from '../../db/parameters.ts';
 import { inTransaction, WITH_WARNINGS } from '../../db/transaction.ts';
 import type { Forge } from '../../forges/port/forge.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { CommitStatus, PostedStatus } from '../../forges/port/postings.ts';
 import { sameContext } from '../../forges/port/status-context.ts';
+import type { Log } from '../../log.ts';
+import { withoutDetails } from '../../review/verdict.ts';
 import type { Claim } from '../tables/claim.ts';
 import {
   beginAgain,
@@ -16,6 +19,7 @@ import {
   rememberAgain,
   type StatusPlace,
 } from '../tables/posted-statuses.ts';
+import { requireClaim } from '../tables/reviews.ts';
 import type { StatusRoom } from './status-room.ts';
 
 /** Sets one status at the forge, and remembers and records that it was set. */
@@ -39,12 +43,13 @@ export interface StatusWriterOptions {
   readonly forge: Forge;
   readonly pool: pg.Pool;
   readonly enforce: boolean;
+  readonly log: Log;
 }
 
 const RECORD_TIMEOUT_MS = 10_000;
 
 export function statusWriter(
-  { forge, pool, enforce }: StatusWriterOptions,
+  { forge, pool, enforce, log }: StatusWriterOptions,
   room: StatusRoom,
   claimOf: () => Claim | undefined,
 ): StatusWriter {
@@ -64,7 +69,7 @@ export function statusWriter(
       return true;
     }
     if (before.kind === 'unknown') {
-      await rememberAndRecord(place, status);
+      await rememberAndRecord(place, status, status);
       return true;
     }
     return false;
@@ -78,13 +83,46 @@ export function statusWriter(
 
   async function post(place: StatusPlace, status: CommitStatus): Promise<void> {
     await beginPosting(pool, place, enforce, claimOf());
+    const posted = await send(place, status);
+    if (posted !== undefined) {
+      await rememberAndRecord(place, status, posted);
+    }
+  }
+
+  /** Returns the status that was taken; undefined where the commit takes no more. */
+  async function send(place: StatusPlace, status: CommitStatus): Promise<CommitStatus | undefined> {
     try {
-      await forge.setStatus(place.repository, place.headSha, status);
+      return await setInAnyWords(place, status);
     } catch (error) {
       await room.explain(place, status, error);
-      return;
+      return undefined;
     }
-    await rememberAndRecord(place, status);
+  }
+
+  /**
+   * Whatever the forge has against the words of a status, or its link: the state counts. What is remembered is what was
+   * wanted, so that the same is not tried again, see {@link isOurs}.
+   */
+  async function setInAnyWords(
+    { repository, headSha, context }: StatusPlace,
+    status: CommitStatus,
+  ): Promise<CommitStatus> {
+    try {
+      await forge.setStatus(repository, headSha, status);
+      return status;
+    } catch (error) {
+      if (!(error instanceof ForgeError) || (error.status !== 422 && error.status !== 400)) {
+        throw error;
+      }
+      const plain = withoutDetails(status);
+      const claim = claimOf();
+      if (claim !== undefined) {
+        await requireClaim(pool, claim);
+      }
+      await forge.setStatus(repository, headSha, plain);
+      log.warn({ repository, headSha, context, reason: error.message }, 'the forge refused the words of a status');
+      return plain;
+    }
   }
 
   async function postAgain(place: StatusPlace, last: CommitStatus): Promise<boolean> {
@@ -93,23 +131,21 @@ export function statusWriter(
       return true;
     }
     const status = await room.fit(place, last, await postedBefore(pool, place));
-    try {
-      await forge.setStatus(place.repository, place.headSha, status);
-    } catch (error) {
-      await room.explain(place, status, error);
+    const posted = await send(place, status);
+    if (posted === undefined) {
       return true;
     }
     return inTransaction(pool, RECORD_TIMEOUT_MS, async (client) => {
-      await recordPosting(client, place.repository, place.headSha, status);
+      await recordPosting(client, place.repository, place.headSha, posted);
       return rememberAgain(client, place, status, enforce, began);
     });
   }
 
   /** Both or neither: as long as it is not known what stands, the next review finds out, and records it. */
-  async function rememberAndRecord(place: StatusPlace, status: CommitStatus): Promise<void> {
+  async function rememberAndRecord(place: StatusPlace, status: CommitStatus, posted: CommitStatus): Promise<void> {
     const parameters = makeParameters();
     const upsert = postedUpsert(parameters, place, status, enforce);
-    const insert = postingInsert(parameters, place.repository, place.headSha, status);
+    const insert = postingInsert(parameters, place.repository, place.headSha, posted);
     await commitRows(pool, RECORD_TIMEOUT_MS, {
       text: `WITH remembered AS (${upsert}), recorded AS (${insert}) SELECT ${WITH_WARNINGS}`,
       values: parameters.values,
@@ -126,10 +162,10 @@ async function stands(forge: Forge, repository: string, headSha: string, status:
 
 /** One of the same words that somebody else set is not ours: a required status may be pinned to its author. */
 function isOurs(present: PostedStatus, status: CommitStatus): boolean {
-  return present.own && isSame(present, status);
+  return present.own && (isSame(present, status) || isSame(present, withoutDetails(status)));
 }
 
-type Words = Pick<CommitStatus, 'state' | 'description'>;
+type Words = Pick<PostedStatus, 'state' | 'description'>;
 
 function isSame(one: Words, other: Words): boolean {
   return one.state === other.state && one.description === other.description;

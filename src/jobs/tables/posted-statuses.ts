@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Parameters } from '../../db/parameters.ts';
 import type { ForgeName } from '../../forges/port/forges.ts';
-import type { CommitStatus, StatusState } from '../../forges/port/postings.ts';
+import type { CommitStatus, StatusDescription, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { contextKey } from '../../forges/port/status-context.ts';
 import { type Claim, LostClaimError } from './claim.ts';
@@ -30,7 +30,7 @@ export function statusPlace(forge: ForgeName, { repository, headSha, context }: 
 export type PostedBefore = { readonly written: number | undefined } & (
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'status'; readonly state: StatusState; readonly description: string }
+  | { readonly kind: 'status'; readonly state: StatusState; readonly description: StatusDescription }
 );
 
 /** The description, without a state, from the beginning of a write until it is known to be done. */
@@ -41,7 +41,7 @@ export interface PostedRow {
   /** That of its {@link StatusPlace}. */
   readonly key: string;
   readonly state: StatusState | null;
-  readonly description: string | null;
+  readonly description: StatusDescription | null;
   readonly written: number | null;
 }
 

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
@@ -8,7 +9,7 @@ const COMMENTS = /\/issues\/1\/comments$/;
 
 /** Every way to ask, for faults that must look alike in all of them. */
 function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<string, () => Promise<unknown>> {
-  const status = { context: 'gatehouse', state: 'success', description: '' } as const;
+  const status = { context: 'gatehouse', state: 'success', description: statusDescription('') } as const;
   return {
     self: () => forge.self(),
     pullRequest: () => forge.pullRequest(ref),

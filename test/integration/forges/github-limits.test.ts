@@ -4,6 +4,7 @@ import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeTurns, type Turns } from '../../../src/forges/limits/turns.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { makeAgent } from '../../../src/forges/transport/agent.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
@@ -13,7 +14,7 @@ import { forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
 
-const STATUS = { context: 'gatehouse', state: 'pending', description: '' } as const;
+const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('') } as const;
 const noRedis = makeOptionalRedis(undefined);
 const sharedRedis = () => makeOptionalRedis(redisServer.connect(), undefined, PATIENCE);
 

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { TRIAGE } from '../../../src/facts/triage.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';
@@ -20,7 +21,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
   simulated.review(SITE, ref.number, 'bob', 'approved');
   simulated.comment(SITE, ref.number, 'alice', 'Ready');
   simulated.runCheck(SITE, head(), { name: 'test', app: 'ci', conclusion: 'success' });
-  await forge.setStatus(SITE, head(), { context: 'gatehouse', state: 'failure', description: 'x' });
+  await forge.setStatus(SITE, head(), { context: 'gatehouse', state: 'failure', description: statusDescription('x') });
   await forge.createComment(ref, 'Fix this');
   const comment = { path: 'src/app.ts', line: 2, body: 'Here' };
   await forge.createInlineComments(ref, head(), [comment], []);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** The simulated forge takes long for large answers on a busy machine. */
@@ -38,7 +39,11 @@ for (const name of FORGES) {
       simulated.review(SITE, ref.number, `person-${index}`, index === 60 ? 'pending' : 'approved');
       simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message: `Commit ${index}` });
       openPullRequest(simulated);
-      await forge.setStatus(SITE, head(), { context: `check-${index}`, state: 'success', description: '' });
+      await forge.setStatus(SITE, head(), {
+        context: `check-${index}`,
+        state: 'success',
+        description: statusDescription(''),
+      });
     }
     simulated.createTeam(
       'platform/all',

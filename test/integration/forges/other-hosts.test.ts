@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { everythingIn, FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** A host that must never be asked, and what it was asked nevertheless. */
@@ -76,7 +77,7 @@ for (const name of FORGES) {
     ] as const) {
       simulated.clearFaults();
       simulated.fault({ fault });
-      const status = { context: 'gatehouse', state: 'success', description: '' } as const;
+      const status = { context: 'gatehouse', state: 'success', description: statusDescription('') } as const;
       errors.push(await forge.pullRequest(ref).catch((error: unknown) => error));
       errors.push(await forge.setStatus(SITE, head(), status).catch((error: unknown) => error));
     }

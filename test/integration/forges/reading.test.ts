@@ -1,4 +1,5 @@
 import test from 'ava';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { until } from '../../helpers/until.ts';
 import { submodule, symlink } from '../../simulated-forge/git.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
@@ -505,7 +506,7 @@ for (const name of FORGES) {
     t.deepEqual([listed?.repository, listed?.pullRequests.length], ['platform/website', 1]);
 
     t.is((await forge.pullRequest(ref))?.repository, 'platform/website');
-    const status = { context: 'gatehouse', state: 'success', description: 'Fine' } as const;
+    const status = { context: 'gatehouse', state: 'success', description: statusDescription('Fine') } as const;
     // Gitea answers 301 to a write, which does not say whether to send it again: the next attempt reads the new name.
     if (name === 'gitea') {
       t.is((await forgeError(t, () => forge.setStatus(SITE, head(), status))).kind, 'unavailable');

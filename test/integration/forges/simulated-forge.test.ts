@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { signatureOf } from '../../helpers/signature.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
@@ -84,6 +85,8 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
     return response.status;
   };
   t.is(await post(`/statuses/${head()}`, { state: 'success', description: 'x'.repeat(141) }), 422);
+  t.is(await post(`/statuses/${head()}`, { state: 'success', description: '\u{1f525}' }), 422);
+  t.is(await post(`/statuses/${head()}`, { state: 'success', context: '\u{1f525}' }), 422);
   t.is(await post(`/statuses/${head()}`, { state: 'warning' }), 422);
   t.is(await post(`/statuses/${head()}`, { state: 'success', description: 'x'.repeat(140) }), 201);
   t.is(await post(`/issues/${ref.number}/comments`, { body: 'x'.repeat(65_537) }), 422);
@@ -104,7 +107,7 @@ test('simulated github: a commit takes 1,000 statuses of a context of any case',
       author: 'alice',
     });
   }
-  const status = { state: 'success', description: '' } as const;
+  const status = { state: 'success', description: statusDescription('') } as const;
   const refused = await forgeError(t, () => forge.setStatus(SITE, head(), { ...status, context: 'Ci' }));
   t.is(refused.kind, 'invalid');
   t.regex(refused.message, /maximum number of statuses/);
@@ -115,7 +118,8 @@ test('simulated github: a write beyond the content limit is refused for a minute
   const { simulated, forge } = await setUp(t, 'github');
   const { head } = openPullRequest(simulated);
   simulated.contentLimit.perMinute = 2;
-  const write = () => forge.setStatus(SITE, head(), { context: 'ci', state: 'success', description: '' });
+  const write = () =>
+    forge.setStatus(SITE, head(), { context: 'ci', state: 'success', description: statusDescription('') });
   await write();
   await write();
   const begin = Date.now();

@@ -1,10 +1,10 @@
 import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/port/postings.ts';
+import { MAX_COMMENT_LENGTH, type PostedInlineComment, statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
-const STATUS = { context: 'gatehouse', state: 'pending', description: 'Looking at it' } as const;
+const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
 
 /** Gitea and Forgejo return the comments of a review in no order. */
 function inOrder(comments: readonly PostedInlineComment[]): readonly PostedInlineComment[] {
@@ -30,13 +30,6 @@ for (const name of FORGES) {
     t.true(Math.abs(Date.now() - Date.parse(status?.updatedAt ?? '')) < 600_000);
     t.is(simulated.statuses(SITE, head()).length, 3);
     t.is(await forge.status(SITE, head(), 'unknown'), undefined);
-  });
-
-  test(`${name}: a description that is too long is shortened, not refused`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { head } = openPullRequest(simulated);
-    await forge.setStatus(SITE, head(), { ...STATUS, description: '🏠'.repeat(200) });
-    t.is((await forge.status(SITE, head(), 'gatehouse'))?.description, `${'🏠'.repeat(139)}…`);
   });
 
   test(`${name}: a status on a commit that is not there is an error`, async (t) => {

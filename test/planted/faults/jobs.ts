@@ -87,8 +87,8 @@ export const JOBS: readonly Fault[] = [
     id: 'jobs-foreign-status-is-own',
     title: 'takes a status of the same words by somebody else for its own',
     file: 'src/jobs/review/status-writer.ts',
-    find: 'return present.own && isSame(present, status);',
-    replace: 'return isSame(present, status);',
+    find: 'return present.own && (',
+    replace: 'return (',
     tests: ['test/stories/foreign-status.test.ts'],
   },
   {
@@ -245,5 +245,13 @@ export const JOBS: readonly Fault[] = [
     find: "verdictBefore === 'success' || mayBeForeign ||",
     replace: "verdictBefore === 'success' ||",
     tests: ['test/stories/limits.test.ts'],
+  },
+  {
+    id: 'jobs-status-lost-for-its-words',
+    title: 'sets no status where GitHub refuses its words',
+    file: 'src/jobs/review/status-writer.ts',
+    find: 'error.status !== 422 && ',
+    replace: '',
+    tests: ['test/stories/status-text.test.ts'],
   },
 ];

@@ -198,8 +198,8 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-proposed-faults-pass',
     title: 'lets a pull request bring in a broken policy',
     file: 'src/review/verdict.ts',
-    find: "    state: 'failure',\n    description: shorten(description",
-    replace: '    state: verdict.state,\n    description: shorten(description',
+    find: "    state: 'failure',\n    description: statusDescription(description",
+    replace: '    state: verdict.state,\n    description: statusDescription(description',
     tests: ['test/unit/review/verdict.test.ts'],
   },
   {

@@ -1,0 +1,95 @@
+import test from 'ava';
+import { FORGES } from '../helpers/forges.ts';
+import { TITLED } from '../helpers/policies.ts';
+import { shareStories, tellStory } from '../helpers/story.ts';
+
+// Whatever text is in a status, it is set.
+const gatehouse = shareStories(test);
+
+const OVERRIDABLE = TITLED['.gatehouse.yml'].replace('rules:', 'override: { by: bob }\nrules:');
+const RED = { title: 'things' };
+
+for (const name of FORGES) {
+  test(`${name}: an emoji in an override's reason does not keep the status from being set`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OVERRIDABLE });
+    const number = await scene.open({ 'a.txt': 'a\n' }, RED);
+    await scene.settled();
+    const command = `/gatehouse override conventional-title ${scene.head(number)} 🔥🔥 hotfix 👩‍🚒`;
+    await scene.comment(number, 'bob', command);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    t.regex(scene.status(number)?.description ?? '', /^1 rule overridden: \ufffd hotfix /);
+    t.regex(scene.comments(number).join(), /🔥🔥 hotfix 👩/u);
+    t.deepEqual(scene.states(number), ['failure', 'success']);
+
+    const writes = scene.writes();
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    t.is(scene.writes(), writes, 'nothing has changed');
+  });
+
+  test(`${name}: an emoji in the name of a check that is waited for`, async (t) => {
+    const rules = 'version: 1\nrules: [{ id: built, require: { checks: { name: "🚀 deploy" } } }]\n';
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': rules });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.status(number)?.description ?? '', /^Waiting for .*\ufffd deploy/);
+  });
+
+  test(`${name}: an emoji in a fault of the policy`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\n"🔥\\u202e": 1\nrules: []\n' });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'error');
+    t.regex(scene.status(number)?.description ?? '', /^The policy cannot be used: \.gatehouse\.yml:2: .*\ufffd/);
+  });
+
+  test(`${name}: branches that differ in emoji alone have a status each`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const { forge, repository } = scene;
+    const numbers: number[] = [];
+    for (const base of ['party-🎉', 'party-🚀']) {
+      forge.commit(repository, base, { 'README.md': base });
+      numbers.push(await scene.open({ [`${base}.txt`]: 'a\n' }, { ...RED, base }));
+    }
+    await scene.settled();
+    const names = numbers.map((number) => forge.statuses(repository, scene.head(number)).map(({ context }) => context));
+    t.deepEqual(names, [['gatehouse/party-:1f389:'], ['gatehouse/party-:1f680:']]);
+  });
+
+  test(`${name}: a forge that refuses the words of a status still shows its state`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': OVERRIDABLE });
+    const { forge, repository } = story;
+    const refuseWords = () =>
+      forge.fault({
+        method: 'POST',
+        path: /\/statuses\//,
+        times: 1,
+        fault: { kind: 'status', status: name === 'github' ? 422 : 400 },
+      });
+    const look = async (number: number) => {
+      await story.tell({ kind: 'pull-request', number, action: 'synchronize' });
+      await story.settled();
+    };
+    refuseWords();
+    const number = await story.open({ 'a.txt': 'a\n' }, RED);
+    await story.settled();
+    t.deepEqual(story.status(number), { state: 'failure', description: 'See the comment on the pull request' });
+    const writes = story.writes();
+    await look(number);
+    t.is(story.writes(), writes, 'it is not posted again');
+
+    const foreign = { context: 'gatehouse/main', state: 'success', description: 'Trust me', author: 'mallory' };
+    forge.setStatus(repository, story.head(number), foreign);
+    refuseWords();
+    await look(number);
+    t.deepEqual(story.states(number), ['failure', 'success', 'failure']);
+
+    refuseWords();
+    await story.comment(number, 'bob', `/gatehouse override conventional-title ${story.head(number)} hotfix`);
+    await story.settled();
+    const description = '1 rule overridden: See the comment on the pull request';
+    t.deepEqual(story.status(number), { state: 'success', description });
+  });
+}
