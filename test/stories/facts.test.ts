@@ -92,9 +92,11 @@ const WAYS: Readonly<Record<FactName, Way>> = {
     files: { CODEOWNERS: OWNERS },
     prepare: approved,
     change: (scene) => scene.push('main', { CODEOWNERS: 'a.txt @carol\n' }),
-    // GitHub gives it with the pull request, Gitea by the id of its content.
+    // GitHub gives it with the pull request, or else by its path; Gitea by the id of its content.
     reads: (repository, number) =>
-      new RegExp(`^/graphql/repos/${repository}/pulls/${number}/facts$|/git/blobs/${OWNERS_ID}`),
+      new RegExp(
+        `^/graphql/repos/${repository}/pulls/${number}/facts$|/contents/.*CODEOWNERS$|/git/blobs/${OWNERS_ID}`,
+      ),
   },
   checks: {
     require: 'checks: { name: build }',

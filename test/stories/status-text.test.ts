@@ -75,16 +75,17 @@ for (const name of FORGES) {
     refuseWords();
     const number = await story.open({ 'a.txt': 'a\n' }, RED);
     await story.settled();
-    t.deepEqual(story.status(number), { state: 'failure', description: 'See the comment on the pull request' });
+    const shown = { state: 'failure', description: 'See the comment on the pull request' };
+    t.deepEqual(story.status(number), shown);
     const writes = story.writes();
     await look(number);
     t.is(story.writes(), writes, 'it is not posted again');
 
-    const foreign = { context: 'gatehouse/main', state: 'success', description: 'Trust me', author: 'mallory' };
-    forge.setStatus(repository, story.head(number), foreign);
+    forge.setStatus(repository, story.head(number), { ...shown, context: 'gatehouse/main', author: 'mallory' });
     refuseWords();
     await look(number);
-    t.deepEqual(story.states(number), ['failure', 'success', 'failure']);
+    const authors = forge.statuses(repository, story.head(number)).map(({ author }) => author);
+    t.deepEqual(authors, ['gatehouse', 'mallory', 'gatehouse'], 'the same words by somebody else are not ours');
 
     refuseWords();
     await story.comment(number, 'bob', `/gatehouse override conventional-title ${story.head(number)} hotfix`);

@@ -89,7 +89,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/review/status-writer.ts',
     find: 'return present.own && (',
     replace: 'return (',
-    tests: ['test/stories/foreign-status.test.ts'],
+    tests: ['test/stories/status-text.test.ts'],
   },
   {
     id: 'jobs-tells-without-policy',
