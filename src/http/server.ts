@@ -10,8 +10,8 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 /** How often Node looks for requests that are over their time. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the idle time of common ingresses (60 s), so that it is they who close. */
-const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** Longer than the idle time of common ingresses (60 s; Google's load balancers 600 s), so that it is they who close. */
+const KEEP_ALIVE_TIMEOUT_MS = 620_000;
 
 export function makeServer(app: Koa): Server {
   const server = createServer(
