@@ -1,14 +1,14 @@
 import * as z from 'zod';
-import type { Check, CheckSuites, Checks } from '../forges/port/checks.ts';
+import type { Check, Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import { isContextOf } from '../forges/port/status-context.ts';
 import { type AtForge, defineFact, type Permission, type Webhook } from './fact.ts';
 import { flag, oneOf, text } from './given.ts';
 
-/** Whether all checks matter, and with them check suites. */
+/** Whether all checks matter, and with them when a check suite ends. */
 type Part = 'suites';
 
-const UNREAD: Checks = { checks: [], complete: false };
+const UNREAD: Checks = { checks: [], suites: [], complete: false };
 
 const check = z.strictObject(
   {
@@ -36,7 +36,11 @@ const STATUS: Webhook<Part> = {
   commitAt: ['sha'],
 };
 
-const PERMISSION: Permission = { key: 'checks', access: 'read', title: 'Checks', of: 'repository' };
+const PERMISSIONS: readonly Permission[] = [
+  { key: 'checks', access: 'read', title: 'Checks', of: 'repository' },
+  // Which workflow a check run is of.
+  { key: 'actions', access: 'read', title: 'Actions', of: 'repository' },
+];
 
 function onGitea(sendsStatuses: boolean): AtForge<Part> {
   const webhook = { ...STATUS, subscription: { name: 'status', title: 'Commit Status' } };
@@ -60,19 +64,17 @@ export const checks = defineFact({
   unreadAs: 'checks',
   unreadAfter: ['refused', 'invalid'],
   dependsOn: [],
-  read: ({ forge, pullRequest: { repository, head }, statusContext }, parts: readonly Part[]) =>
-    readOthersChecks(forge, { repository, sha: head.sha, statusContext }, parts),
+  read: ({ forge, pullRequest: { repository, head }, statusContext }) =>
+    readOthersChecks(forge, { repository, sha: head.sha, statusContext }),
   change: {
     noticedBy: 'digest',
     plain: plainChecks,
-    readAgain: ({ forge, repository, headSha: sha, statusContext, once }, parts) =>
-      once(JSON.stringify([repository, sha, parts]), () =>
-        readOthersChecks(forge, { repository, sha, statusContext }, parts),
-      ),
+    readAgain: ({ forge, repository, headSha: sha, statusContext, once }) =>
+      once(JSON.stringify([repository, sha]), () => readOthersChecks(forge, { repository, sha, statusContext })),
   },
   forges: {
     github: {
-      permissions: [PERMISSION],
+      permissions: PERMISSIONS,
       webhooks: [
         { ...STATUS, subscription: { name: 'status', title: 'Status' } },
         {
@@ -107,52 +109,35 @@ export const checks = defineFact({
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
     },
     of({ checks: given = [], suites = [], checks_complete: complete = true }) {
-      const bySuite: CheckSuites = {
-        suites: suites.map(({ by, state = 'success' }) => ({ id: by, reporter: by, state })),
-        runs: given
-          .filter(({ kind }) => kind === 'check-run')
-          .map(({ name, state = 'success', by = 'ci' }) => ({
-            kind: 'check-run',
-            name,
-            reporter: by,
-            state,
-            suite: by,
-          })),
-      };
-      const listed = given.map(({ name, state = 'success', by = 'ci', kind = 'status' }) => ({
+      const checks = given.map(({ name, state = 'success', by = 'ci', kind = 'status' }) => ({
         kind,
         name,
         reporter: by,
         state,
       }));
-      return { checks: listed, complete, bySuite };
+      const runs = checks.filter(({ kind }) => kind === 'check-run');
+      return {
+        checks,
+        suites: suites.map(({ by, state = 'success' }) => ({
+          reporter: by,
+          state,
+          runs: runs.filter(({ reporter }) => reporter === by).map((run) => run.state),
+        })),
+        complete,
+      };
     },
   },
 });
 
-async function readOthersChecks(
-  forge: Forge,
-  { repository, sha, statusContext }: OthersChecks,
-  parts: readonly Part[],
-): Promise<Checks> {
-  const [self, { checks: all, complete, bySuite }] = await Promise.all([
-    forge.self(),
-    forge.checks(repository, sha, { suites: parts.includes('suites') }),
-  ]);
-  const isOthers = ({ reporter }: { readonly reporter: string }) => reporter.toLowerCase() !== self.toLowerCase();
+async function readOthersChecks(forge: Forge, { repository, sha, statusContext }: OthersChecks): Promise<Checks> {
+  const [self, read] = await Promise.all([forge.self(), forge.checks(repository, sha)]);
+  const isOthers = ({ reporter }: Pick<Check, 'reporter'>) => reporter.toLowerCase() !== self.toLowerCase();
   const counts = (one: Check) => isOthers(one) && !isContextOf(statusContext, one.name);
-  return {
-    checks: all.filter(counts),
-    complete,
-    ...(bySuite && { bySuite: { suites: bySuite.suites.filter(isOthers), runs: bySuite.runs.filter(counts) } }),
-  };
+  return { ...read, checks: read.checks.filter(counts), suites: read.suites.filter(isOthers) };
 }
 
-function plainChecks({ checks: all, complete, bySuite }: Checks): unknown {
+function plainChecks({ checks: all, suites, complete }: Checks): unknown {
   const listed = all.map(({ kind, name, reporter, state }) => JSON.stringify([kind, name, reporter, state])).sort();
-  const grouped = bySuite && [
-    bySuite.suites.map(({ id, reporter, state }) => JSON.stringify([id, reporter, state])).sort(),
-    bySuite.runs.map((run) => JSON.stringify([run.suite, run.name, run.reporter, run.state])).sort(),
-  ];
-  return [complete, listed, ...(grouped === undefined ? [] : [grouped])];
+  const grouped = suites.map(({ reporter, state, runs }) => JSON.stringify([reporter, state, runs.toSorted()])).sort();
+  return [complete, listed, grouped];
 }

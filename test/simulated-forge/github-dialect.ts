@@ -85,10 +85,12 @@ export interface GraphqlSwitch {
   readonly points: RateLimit;
   /** Fields that this server does not have. */
   readonly missing: string[];
+  /** Fields that the credentials lack a permission for. */
+  readonly forbidden: string[];
 }
 
 export function makeGraphqlSwitch(): GraphqlSwitch {
-  return { points: makeRateLimit(), missing: [] };
+  return { points: makeRateLimit(), missing: [], forbidden: [] };
 }
 
 interface GitHubParts {
@@ -122,7 +124,7 @@ export function makeGitHubDialect(
       ...githubAppRoutes(world, app),
       ...githubSettingsRoutes(world),
       ...githubInspectionRoutes(world),
-      ...githubGraphqlRoutes(world, graphql.missing, drawOddity),
+      ...githubGraphqlRoutes(world, graphql, drawOddity),
     },
     ...(app && { open: manifestFlow(app) }),
     notFound,
@@ -153,9 +155,12 @@ export function makeGitHubDialect(
     },
 
     graphqlTarget(body) {
-      const { owner, repo, branch, number, facts } = Object(body['variables']);
+      const { owner, repo, branch, number, facts, sha } = Object(body['variables']);
       if (branch !== undefined) {
         return `/repos/${owner}/${repo}/merge-queue`;
+      }
+      if (sha !== undefined) {
+        return `/repos/${owner}/${repo}/commits/${sha}/checks`;
       }
       const part = facts === undefined ? '/comments' : facts ? '/facts' : '';
       return number === undefined ? '' : `/repos/${owner}/${repo}/pulls/${number}${part}`;

@@ -1,11 +1,13 @@
 import { type Commit, type Tree, typeOf } from './git.ts';
-import { associationOf, COPILOT, isApp } from './github-shapes.ts';
+import type { GraphqlSwitch } from './github-dialect.ts';
+import { associationOf, COPILOT, isApp, latestRuns, suiteNow } from './github-shapes.ts';
 import type { Oddity } from './graphql-oddities.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 import { textIn } from './routes.ts';
 import type { FileChange } from './tree-diff.ts';
 import {
   baseSha,
+  type CheckSuite,
   changesOf,
   commitOf,
   commitsOf,
@@ -39,8 +41,10 @@ const LARGEST_TEXT_BYTES = 524_288;
 const MOST_FILES = 3_000;
 const MOST_COMMITS = 250;
 
-/** `missing` are fields that this server does not have, as an older GitHub Enterprise Server. `drawOddity`: of the next answer. */
-export function githubGraphqlRoutes(world: World, missing: readonly string[], drawOddity?: () => Oddity): Routes {
+type Fields = Pick<GraphqlSwitch, 'missing' | 'forbidden'>;
+
+/** `drawOddity`: of the next answer. */
+export function githubGraphqlRoutes(world: World, fields: Fields, drawOddity?: () => Oddity): Routes {
   if (graphql === undefined) {
     return {};
   }
@@ -48,9 +52,10 @@ export function githubGraphqlRoutes(world: World, missing: readonly string[], dr
   const answer = (call: Call): Answer => {
     const root = {
       repository: ({ owner, name }: { owner: string; name: string }) => repositoryNode(world, call, `${owner}/${name}`),
+      node: ({ id }: { id: string }) => suiteById(world, id),
     };
     const variables = Object(call.body['variables']);
-    return { status: 200, body: runQuery(textIn(call.body, 'query'), variables, root, missing, drawOddity?.()) };
+    return { status: 200, body: runQuery(textIn(call.body, 'query'), variables, root, fields, drawOddity?.()) };
   };
   return { 'POST /graphql': answer, 'POST /graphql/*about': answer };
 }
@@ -271,6 +276,45 @@ function commitNode(repository: Repository, commit: Commit): object {
     parents: (page: Page) => connection(commit.parents, page, (oid) => ({ oid })),
     file: ({ path }: { path: string }) => entryNode(commit.tree, path),
     status: () => statusNode(repository, commit.sha),
+    checkSuites: (page: Page) =>
+      connection(
+        repository.checkSuites.filter(({ sha }) => sha === commit.sha),
+        page,
+        (suite) => suiteNode(repository, suite),
+      ),
+  };
+}
+
+function suiteById(world: World, id: string): object | null {
+  const found = [...world.repositories.values()].flatMap((repository) =>
+    repository.checkSuites.filter((suite) => `CS_${suite.id}` === id).map((suite) => suiteNode(repository, suite)),
+  );
+  return found[0] ?? null;
+}
+
+function suiteNode(repository: Repository, suite: CheckSuite): object {
+  const { id, app, workflow } = suite;
+  const runs = repository.checkRuns.filter((run) => run.suite === id);
+  const { status, conclusion } = suiteNow(suite, repository.checkRuns);
+  return {
+    __typename: 'CheckSuite',
+    id: `CS_${id}`,
+    databaseId: id,
+    status: status.toUpperCase(),
+    conclusion: conclusion?.toUpperCase() ?? null,
+    app: { slug: app },
+    branch: workflow === undefined ? null : { name: workflow.branch },
+    workflowRun: workflow === undefined ? null : { event: workflow.event, workflow: { id: `W_${workflow.file}` } },
+    checkRuns: ({ filterBy, ...page }: Page & { readonly filterBy?: { readonly checkType: string } }) =>
+      connection(filterBy?.checkType === 'ALL' ? runs : latestRuns(runs, suite), page, (run) => ({
+        databaseId: run.id,
+        name: run.name,
+        status: run.status.toUpperCase(),
+        conclusion: run.conclusion?.toUpperCase() ?? null,
+        startedAt: run.startedAt,
+        completedAt: run.endedAt,
+        url: `https://github.test/runs/${run.id}`,
+      })),
   };
 }
 

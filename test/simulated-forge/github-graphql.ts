@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   buildSchema,
   type DocumentNode,
+  defaultFieldResolver,
   execute,
   type GraphQLError,
   type GraphQLSchema,
@@ -23,12 +24,12 @@ function githubSchema(): GraphQLSchema {
   return schema;
 }
 
-/** Executes a query as GitHub does: 200 with the errors beside whatever could be answered. `missing` are fields that this server lacks. */
+/** Executes a query as GitHub does: 200 with the errors beside whatever could be answered. In `fields` are those that this server lacks, and those that may not be seen. */
 export function runQuery(
   query: string,
   variables: object,
   root: object,
-  missing: readonly string[],
+  { missing, forbidden }: { readonly missing: readonly string[]; readonly forbidden: readonly string[] },
   oddity?: Oddity,
 ): object {
   const lacks = missing.find((field) => new RegExp(`\\b${field}\\b`).test(query));
@@ -43,7 +44,12 @@ export function runQuery(
   documents.set(query, document);
   const odd = oddity && makeOdd(oddity);
   const result = execute({
-    ...(odd && { fieldResolver: odd.fieldResolver }),
+    fieldResolver(source, given, context, info) {
+      if (forbidden.includes(info.fieldName)) {
+        throw Object.assign(new Error('Resource not accessible by integration'), { type: 'FORBIDDEN' });
+      }
+      return (odd?.fieldResolver ?? defaultFieldResolver)(source, given, context, info);
+    },
     schema: githubSchema(),
     document,
     rootValue: root,

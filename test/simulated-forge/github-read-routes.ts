@@ -190,20 +190,6 @@ export function githubReadRoutes(world: World): Routes {
       );
     }),
 
-    [`GET ${repos}/commits/:ref/check-runs`]: withRepository(world, (repository, call) => {
-      const suites = repository.checkSuites.filter(({ sha }) => sha === call.parameters['ref']);
-      const runs = suites.flatMap((suite) => shapes.latestRuns(repository.checkRuns, suite));
-      const shown = runs.map((run) => shapes.checkRun(run, `${webOf(call)}/${repository.fullName}`));
-      return page(call, shown, (check_runs) => ({ total_count: runs.length, check_runs }));
-    }),
-
-    [`GET ${repos}/commits/:ref/check-suites`]: withRepository(world, (repository, call) => {
-      const suites = repository.checkSuites
-        .filter(({ sha }) => sha === call.parameters['ref'])
-        .map((suite) => shapes.checkSuite(suite, repository.checkRuns));
-      return page(call, suites, (check_suites) => ({ total_count: suites.length, check_suites }));
-    }),
-
     [`GET ${repos}/git/ref/heads/*branch`]: withRepository(world, (repository, call) => {
       const sha = repository.branches.get(call.parameters['branch'] ?? '');
       return sha === undefined ? NOT_FOUND : { status: 200, body: { object: { type: 'commit', sha } } };

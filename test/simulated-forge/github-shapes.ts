@@ -240,7 +240,7 @@ export function checkSuite(of: CheckSuite, all: readonly CheckRun[]): object {
   return {
     id: of.id,
     head_sha: of.sha,
-    ...suiteNow(of, runs),
+    ...suiteNow(of, all),
     app: { id: 1, slug: of.app, name: of.app },
     latest_check_runs_count: runs.length,
     // Empty for a commit of a fork.
@@ -251,7 +251,8 @@ export function checkSuite(of: CheckSuite, all: readonly CheckRun[]): object {
 /** Which of several results of runs is that of their suite. */
 const WORST_FIRST = ['failure', 'timed_out', 'startup_failure', 'action_required', 'cancelled', 'stale', 'success'];
 
-function suiteNow(of: CheckSuite, runs: readonly CheckRun[]): { status: string; conclusion: string | null } {
+export function suiteNow(of: CheckSuite, all: readonly CheckRun[]): { status: string; conclusion: string | null } {
+  const runs = latestRuns(all, of);
   if (of.set !== undefined) {
     return of.set;
   }

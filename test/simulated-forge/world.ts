@@ -235,6 +235,14 @@ export interface CheckRun {
   readonly conclusion: string | null;
   /** The id of its {@link CheckSuite}. */
   readonly suite: number;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface WorkflowRun {
+  readonly file: string;
+  readonly event: string;
+  readonly branch: string;
 }
 
 /** What groups the check runs of one App: of GitHub Actions, of one run of a workflow. */
@@ -243,6 +251,8 @@ export interface CheckSuite {
   readonly sha: string;
   /** The App's slug. */
   readonly app: string;
+  /** Of GitHub Actions: what it is one run of. */
+  readonly workflow?: WorkflowRun;
   /** As `suiteNow` says it, unless it is set: between two jobs a workflow is in progress, and none of its runs is. */
   set?: { readonly status: string; readonly conclusion: string | null };
 }

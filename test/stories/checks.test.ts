@@ -132,7 +132,7 @@ for (const name of ['github', 'gitea'] as const) {
     const asked = () => seen().length;
     const before = asked();
     t.deepEqual(
-      seen().filter(({ path }) => path.endsWith('/check-runs')),
+      seen().filter(({ path }) => path.endsWith('/checks')),
       [],
     );
     await report(scene, number, 'success');
@@ -240,8 +240,8 @@ test('github: check runs of an App count, and the newest of each name decides', 
 
 test('github: checks that may not be read are an error, never green', async (t) => {
   const scene = gatehouse('github').scene(CI_WEB);
-  const path = new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-runs$`);
-  scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 403 } });
+  const path = new RegExp(`^/graphql/repos/${scene.repository}/commits/[^/]+/checks$`);
+  scene.forge.fault({ method: 'POST', path, fault: { kind: 'status', status: 403 } });
   const number = await scene.open({ 'a.txt': 'a\n' });
   await report(scene, number, 'success');
   await scene.settled();
@@ -253,7 +253,7 @@ test('github: before the checks are read it is stored that they are asked for', 
   const scene = gatehouse('github').scene(CI_WEB);
   const { database } = scene.door;
   let stored: readonly unknown[] | undefined;
-  scene.when('GET', new RegExp(`^/repos/${scene.repository}/commits/[^/]+/check-runs$`), async () => {
+  scene.when('POST', new RegExp(`^/graphql/repos/${scene.repository}/commits/[^/]+/checks$`), async () => {
     const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
     stored = (await database.query(query, [scene.repository])).rows;
   });

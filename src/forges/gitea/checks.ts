@@ -1,11 +1,12 @@
 import { requireFound } from '../answer.ts';
-import { type AskedChecks, type Checks, NO_SUITES, newestOfEach } from '../port/checks.ts';
+import type { Checks } from '../port/checks.ts';
+import { standingStatuses } from '../standing-checks.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
 
 /** The commit statuses: these forges have no check runs, and their Actions report statuses. */
-export async function checks(client: GiteaClient, repository: string, sha: string, ask?: AskedChecks): Promise<Checks> {
+export async function checks(client: GiteaClient, repository: string, sha: string): Promise<Checks> {
   const route = `${repositoryPath(repository)}${path('statuses', sha)}`;
   const statuses = requireFound(await client.askAll(route, shapes.statuses), route);
   // The forges' own order says nothing within one second; ids ascend.
@@ -18,5 +19,5 @@ export async function checks(client: GiteaClient, repository: string, sha: strin
       state: status,
       ...(target_url && { url: target_url }),
     }));
-  return { checks: newestOfEach(newestFirst), complete: true, ...(ask?.suites && { bySuite: NO_SUITES }) };
+  return { checks: standingStatuses(newestFirst), suites: [], complete: true };
 }

@@ -1,51 +1,105 @@
 import type { Octokit } from 'octokit';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import {
-  type AskedChecks,
-  type Check,
-  type CheckRun,
-  type CheckSuite,
-  type Checks,
-  NOT_ENDED,
-  newestOfEach,
-  QUEUED,
-} from '../port/checks.ts';
+import { type Check, type Checks, NOT_ENDED, QUEUED } from '../port/checks.ts';
+import { type ReportedRun, type ReportedSuite, standingChecks, standingStatuses } from '../standing-checks.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { askAll } from './request.ts';
+import { askAll, askWhatIsAllowed } from './request.ts';
 import * as shapes from './shapes.ts';
 
+// `LATEST` would hide a failed job behind another of its name. 50 suites, so that no answer takes GitHub longer than it
+// waits (10 s): a connection within each, which together cost one point.
+const RUNS = `checkRuns(first: 100, after: $runs, filterBy: { checkType: ALL }) {
+  totalCount
+  nodes { databaseId name status conclusion startedAt completedAt url }
+  pageInfo { hasNextPage endCursor }
+}`;
+
+/** Only GraphQL says which workflow a check suite is of. */
+export const CHECKS_QUERY = `query ($owner: String!, $repo: String!, $sha: GitObjectID!, $suites: String, $runs: String) {
+  repository(owner: $owner, name: $repo) {
+    object(oid: $sha) {
+      ... on Commit {
+        checkSuites(first: 50, after: $suites) {
+          totalCount
+          nodes {
+            id databaseId status conclusion
+            app { slug } branch { name } workflowRun { event workflow { id } }
+            ${RUNS}
+          }
+          pageInfo { hasNextPage endCursor }
+        }
+      }
+    }
+  }
+}`;
+
+export const MORE_RUNS_QUERY = `query ($suite: ID!, $runs: String) { node(id: $suite) { ... on CheckSuite { ${RUNS} } } }`;
+
+const pageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() });
+const word = z.string().toLowerCase();
+
+const runs = z.object({
+  totalCount: z.number().int(),
+  nodes: z.array(
+    z.object({
+      databaseId: z.number().int(),
+      name: z.string(),
+      status: word,
+      conclusion: word.nullable(),
+      startedAt: z.string().nullable(),
+      completedAt: z.string().nullable(),
+      url: z.string(),
+    }),
+  ),
+  pageInfo,
+});
+
+const suite = z.object({
+  id: z.string(),
+  databaseId: z.number().int(),
+  status: word,
+  conclusion: word.nullable(),
+  app: z.object({ slug: z.string() }).nullable(),
+  branch: z.object({ name: z.string() }).nullable(),
+  workflowRun: z.object({ event: z.string(), workflow: z.object({ id: z.string() }) }).nullable(),
+  checkRuns: runs,
+});
+
+const suites = z.object({ totalCount: z.number().int(), nodes: z.array(suite), pageInfo });
+
+/** Null where the permission is missing. */
+const answer = z.object({
+  repository: z.object({ object: z.object({ checkSuites: suites.nullable() }).nullable() }).nullable(),
+});
+const moreAnswer = z.object({ node: z.object({ checkRuns: runs }) });
+
+type Suite = z.output<typeof suite>;
+type Run = z.output<typeof runs>['nodes'][number];
+
+/** Ten thousand check runs, or 5,000 check suites. */
+const MAX_PAGES = 100;
+
 /** Commit statuses and check runs, which GitHub keeps apart: one of each may have the same name. */
-export async function checks(
-  client: GitHubClient,
-  repository: string,
-  sha: string,
-  ask?: AskedChecks,
-): Promise<Checks> {
-  const octokit = await client.forRepository(repository);
-  const parameters = { ...repositoryAddress(repository), ref: sha };
-  const [statuses, runs, suites] = await Promise.all([
-    statusesOf(octokit, parameters),
-    checkRunsOf(octokit, parameters),
-    ask?.suites ? checkSuitesOf(octokit, parameters) : undefined,
+export async function checks(client: GitHubClient, repository: string, sha: string): Promise<Checks> {
+  const octokit = requireFound(await client.forRepository(repository), 'the checks of a commit');
+  const [statuses, { listed, ...about }] = await Promise.all([
+    statusesOf(octokit, { ...repositoryAddress(repository), ref: sha }),
+    suitesOf(octokit, { ...repositoryAddress(repository), sha }),
   ]);
-  // Beyond 1,000 check suites GitHub lists the newest only.
-  const complete = isWhole(runs) && (suites === undefined || isWhole(suites));
-  return {
-    checks: [...statuses, ...newestOfEach(runs.map(toRun).map(({ suite: _, ...check }) => check))],
-    complete,
-    ...(suites && { bySuite: { suites: suites.map(toSuite), runs: newestOfEachSuite(runs.map(toRun)) } }),
-  };
+  const standing = standingChecks(listed);
+  const shown = standing.runs.map(({ id, startedAt, endedAt, ...check }): Check => check);
+  return { checks: [...statuses, ...shown], suites: standing.suites, ...about };
 }
 
 type Address = Readonly<Record<string, string>>;
 
-async function statusesOf(octokit: Octokit | undefined, parameters: Address): Promise<readonly Check[]> {
+async function statusesOf(octokit: Octokit, parameters: Address): Promise<readonly Check[]> {
   // All of them, newest first: the combined status does not say who set one.
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/statuses';
   const answer = requireFound(await askAll(octokit, route, parameters, shapes.statuses), route);
-  return newestOfEach(
+  return standingStatuses(
     answer.map(({ context, creator, state, target_url: url }) => ({
       kind: 'status',
       name: context,
@@ -56,63 +110,111 @@ async function statusesOf(octokit: Octokit | undefined, parameters: Address): Pr
   );
 }
 
-type ListedRun = z.output<typeof shapes.checkRuns>[number];
-type ListedSuite = z.output<typeof shapes.checkSuites>[number];
-
-/** Newest first. */
-async function checkRunsOf(octokit: Octokit | undefined, parameters: Address): Promise<readonly ListedRun[]> {
-  // `latest` is that of each check suite: several suites can have a run of one name, as after a pull request was
-  // reopened.
-  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-  const answer = requireFound(
-    await askAll(octokit, route, { ...parameters, filter: 'latest' }, shapes.checkRuns),
-    route,
-  );
-  return answer.toSorted((one, other) => Number(BigInt(other.id) - BigInt(one.id)));
+interface Listed extends Pick<Checks, 'complete' | 'lacking'> {
+  readonly listed: readonly ReportedSuite[];
 }
 
-async function checkSuitesOf(octokit: Octokit | undefined, parameters: Address): Promise<readonly ListedSuite[]> {
-  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-suites';
-  return requireFound(await askAll(octokit, route, parameters, shapes.checkSuites), route);
+async function suitesOf(octokit: Octokit, address: Address): Promise<Listed> {
+  const reader = makeReader(octokit);
+  const found: Suite[] = [];
+  let isWhole = false;
+  let cursor: string | null | undefined = null;
+  while (cursor !== undefined && reader.mayAsk()) {
+    const page = await reader.suites({ ...address, suites: cursor });
+    found.push(...(page?.nodes ?? []));
+    isWhole = page !== null && !page.pageInfo.hasNextPage && found.length >= page.totalCount;
+    cursor = page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : undefined;
+  }
+  const listed: ReportedSuite[] = [];
+  for (const one of found) {
+    const nodes = await reader.allRuns(one);
+    isWhole &&= nodes.length >= one.checkRuns.totalCount;
+    listed.push(toSuite(one, nodes));
+  }
+  const lacking = reader.lacking();
+  return { listed, complete: isWhole && lacking === undefined, ...(lacking !== undefined && { lacking }) };
 }
 
-function isWhole(listed: readonly { readonly total: number }[]): boolean {
-  return listed.every(({ total }) => total <= listed.length);
-}
+/** Asks for pages, as many as are read of one commit. */
+function makeReader(octokit: Octokit) {
+  const refused = new Set<unknown>();
+  let left = MAX_PAGES;
 
-function toRun({ id, name, app, status, conclusion, html_url: url, check_suite }: ListedRun): CheckRun {
+  async function ask<T>(query: string, variables: Readonly<Record<string, unknown>>, shape: z.ZodType<T>): Promise<T> {
+    left -= 1;
+    const read = await askWhatIsAllowed(octokit, 'the checks of a commit', query, variables, shape);
+    for (const field of read.refused) {
+      refused.add(field);
+    }
+    return read.answer;
+  }
+
   return {
-    kind: 'check-run',
-    name,
-    reporter: loginOf(app),
-    state: stateOf(status, conclusion),
-    ...(url && { url }),
-    suite: check_suite?.id ?? `of run ${id}`,
+    mayAsk: () => left > 0,
+    async suites(variables: Readonly<Record<string, unknown>>) {
+      const { repository } = await ask(CHECKS_QUERY, variables, answer);
+      return requireFound(repository?.object ?? undefined, 'the commit').checkSuites;
+    },
+    async allRuns({ id, checkRuns }: Suite): Promise<readonly Run[]> {
+      const nodes = [...checkRuns.nodes];
+      let { pageInfo } = checkRuns;
+      while (pageInfo.hasNextPage && left > 0) {
+        const more = await ask(MORE_RUNS_QUERY, { suite: id, runs: pageInfo.endCursor }, moreAnswer);
+        nodes.push(...more.node.checkRuns.nodes);
+        pageInfo = more.node.checkRuns.pageInfo;
+      }
+      return nodes;
+    },
+    lacking(): string | undefined {
+      if (refused.size === 0) {
+        return undefined;
+      }
+      return refused.has('workflowRun') ? 'Actions: read' : 'Checks: read';
+    },
   };
 }
 
 /** A suite that was queued and has runs has begun: they were made for it, and those that are not listed as well. */
-function toSuite({ id, app, status, conclusion, latest_check_runs_count: runs }: ListedSuite): CheckSuite {
-  const isEmpty = status === 'queued' && runs === 0;
-  return { id, reporter: loginOf(app), state: isEmpty ? QUEUED : stateOf(status, conclusion) };
+function toSuite(of: Suite, nodes: readonly Run[]): ReportedSuite {
+  const reporter = of.app === null ? '' : `${of.app.slug}[bot]`;
+  const isEmpty = of.status === 'queued' && nodes.length === 0;
+  return {
+    id: of.databaseId,
+    source: sourceOf(of),
+    isWorkflow: of.workflowRun !== null || of.app?.slug === ACTIONS,
+    reporter,
+    state: isEmpty ? QUEUED : stateOf(of),
+    runs: nodes.map((run) => toRun(run, reporter)),
+  };
 }
 
-function stateOf(status: string | null, conclusion: string | null): string {
-  return status === 'completed' ? (conclusion ?? NOT_ENDED) : NOT_ENDED;
-}
-
-function loginOf(app: ListedRun['app']): string {
-  return app?.slug === undefined ? '' : `${app.slug}[bot]`;
-}
-
-/** A run that was started again replaces the one before in its suite. */
-function newestOfEachSuite(newestFirst: readonly CheckRun[]): readonly CheckRun[] {
-  const newest = new Map<string, CheckRun>();
-  for (const run of newestFirst) {
-    const key = JSON.stringify([run.suite, run.name]);
-    if (!newest.has(key)) {
-      newest.set(key, run);
-    }
+/**
+ * A workflow that runs on push and for the pull request tests two different things, and so it does on another branch
+ * with the same commit. What names neither a workflow nor another App, such as a run that a workflow reported by the
+ * API, is a source of its own.
+ */
+function sourceOf({ id, app, branch, workflowRun }: Suite): string {
+  if (workflowRun === null && (app === null || app.slug === ACTIONS)) {
+    return id;
   }
-  return [...newest.values()];
+  return JSON.stringify([app?.slug, workflowRun?.workflow.id, workflowRun?.event, branch?.name ?? null]);
+}
+
+const ACTIONS = 'github-actions';
+
+function toRun(run: Run, reporter: string): ReportedRun {
+  return {
+    kind: 'check-run',
+    name: run.name,
+    reporter,
+    state: stateOf(run),
+    url: run.url,
+    id: run.databaseId,
+    startedAt: run.startedAt,
+    endedAt: run.completedAt,
+  };
+}
+
+function stateOf({ status, conclusion }: Pick<Run, 'status' | 'conclusion'>): string {
+  return status === 'completed' ? (conclusion ?? NOT_ENDED) : NOT_ENDED;
 }

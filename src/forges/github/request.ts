@@ -165,6 +165,22 @@ export async function askPartialGraphql<T>(
   return parseGraphql(shape, (await sendGraphql(octokit, route, query, variables, isAbsent)).data, route);
 }
 
+/**
+ * The same for what the credentials may lack a permission for: such a field is null, and `refused` names it and those
+ * that it is in.
+ */
+export async function askWhatIsAllowed<T>(
+  octokit: Octokit,
+  what: string,
+  query: string,
+  variables: Parameters,
+  shape: z.ZodType<T>,
+): Promise<{ readonly answer: T; readonly refused: readonly unknown[] }> {
+  const route = routeOf(what);
+  const { data, errors } = await sendGraphql(octokit, route, query, variables, ({ type }) => type === 'FORBIDDEN');
+  return { answer: parseGraphql(shape, data, route), refused: errors.flatMap(({ path = [] }) => path) };
+}
+
 const routeOf = (what: string) => `POST /graphql (${what})`;
 
 /** The data, not validated, and those errors that are ignored. Any other error is thrown. */

@@ -156,42 +156,6 @@ const status = z.object({
 });
 export const statuses = z.array(status);
 
-const app = z.object({ slug: z.string().optional() }).nullable();
-
-/** One page. The entries carry how many there are in all. */
-export const checkRuns = z
-  .object({
-    total_count: z.number().int(),
-    check_runs: z.array(
-      z.object({
-        id,
-        name: z.string(),
-        status: z.string(),
-        conclusion: z.string().nullable(),
-        app,
-        html_url: z.string().nullish(),
-        check_suite: z.object({ id }).nullish(),
-      }),
-    ),
-  })
-  .transform(({ total_count, check_runs }) => check_runs.map((run) => ({ ...run, total: total_count })));
-
-/** One page, as {@link checkRuns}. */
-export const checkSuites = z
-  .object({
-    total_count: z.number().int(),
-    check_suites: z.array(
-      z.object({
-        id,
-        status: z.string().nullable(),
-        conclusion: z.string().nullable(),
-        app,
-        latest_check_runs_count: z.number().int(),
-      }),
-    ),
-  })
-  .transform(({ total_count, check_suites }) => check_suites.map((suite) => ({ ...suite, total: total_count })));
-
 export const comment = z.object({ id, body: z.string().default(''), user: login });
 export const comments = z.array(comment);
 export const inlineComments = z.array(

@@ -6,7 +6,7 @@
 
 import type { AccessCheck } from './access.ts';
 import type { Accounts, NamedAddress } from './accounts.ts';
-import type { AskedChecks, Checks } from './checks.ts';
+import type { Checks } from './checks.ts';
 import type { Conversations } from './conversations.ts';
 import type { DeliveryRecovery } from './delivery-recovery.ts';
 import type { ForgeName } from './forges.ts';
@@ -112,7 +112,7 @@ export interface Forge extends AccessCheck {
   /**
    * What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it.
    */
-  checks(repository: string, sha: string, ask?: AskedChecks): Promise<Checks>;
+  checks(repository: string, sha: string): Promise<Checks>;
   /** Logins. `team` is `organisation/team`; undefined when there is no such team or it may not be seen. */
   teamMembers(team: string): Promise<readonly string[] | undefined>;
   /** Who of `logins` is a member of an organisation. */

@@ -32,7 +32,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...ROOTS,
   ...Object.keys(PARAMETERS),
   ...Object.keys(RESTS),
-  ...['access_tokens', 'assignees', 'attempts', 'check-runs', 'check-suites', 'comments', 'config'],
+  ...['access_tokens', 'assignees', 'attempts', 'comments', 'config'],
   ...['deliveries', 'files', 'git', 'hook', 'hooks', 'installations', 'issues'],
   ...['permission', 'pulls', 'requested_reviewers', 'reviews', 'rules', 'status', 'timeline'],
 ]);

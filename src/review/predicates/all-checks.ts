@@ -1,12 +1,5 @@
 import { compileName } from '../../facts/authors/names.ts';
-import {
-  type Check,
-  type CheckSuite,
-  type CheckSuites,
-  type Checks,
-  NOT_ENDED,
-  QUEUED,
-} from '../../forges/port/checks.ts';
+import { type Check, type CheckSuite, type Checks, NOT_ENDED, QUEUED } from '../../forges/port/checks.ts';
 import { quotedList, say, type Text } from '../text.ts';
 import type { PredicateResult } from './predicate.ts';
 import {
@@ -29,30 +22,26 @@ export interface WantedAll {
   readonly from: readonly string[] | undefined;
 }
 
-export function judgeAll(wanted: WantedAll, { checks, complete, bySuite }: Checks): PredicateResult {
+export function judgeAll(wanted: WantedAll, checks: Checks): PredicateResult {
   const { is, from } = wanted;
-  const found = bySuite === undefined ? NOTHING : sorted(wanted, checks, bySuite);
-  return resultOf(found, complete && bySuite !== undefined, {
+  return resultOf(sorted(wanted, checks), checks, {
+    is,
     expected: say`all checks${withAndWithout(wanted)} with the result ${anyOfResults(is)}${reportedBy(from)}`,
     toMatch: say`Wait until all checks have ended as ${anyOfResults(is)}; run those again that have failed.`,
     toAvoid: say`A check must have another result than ${anyOfResults(is)}.`,
   });
 }
 
-const NOTHING: SortedChecks = { missing: [], running: [], others: [], fitting: [] };
-
 function withAndWithout({ but, atLeast }: WantedAll): Text {
   const without = but.length === 0 ? [] : say` but ${quotedList(but)}`;
   return atLeast.length === 0 ? without : say`${without}, at least ${quotedList(atLeast)},`;
 }
 
-function sorted(wanted: WantedAll, newestFirst: readonly Check[], { suites, runs }: CheckSuites): SortedChecks {
+function sorted(wanted: WantedAll, { checks, suites }: Checks): SortedChecks {
   const { is, from, but, atLeast } = wanted;
   const isMeant = reportedByAny(from);
   const leftOut = matchesAny(but);
-  const statuses = newestStatuses(newestFirst.filter((check) => check.kind === 'status' && isMeant(check)));
-  // Each suite's own: a newer run of the same name may be of another workflow.
-  const counted = [...statuses, ...runs.filter(isMeant)].filter(({ name }) => !leftOut(name));
+  const counted = newestStatuses(checks.filter(isMeant)).filter(({ name }) => !leftOut(name));
   const ended = counted.filter(({ state }) => state !== NOT_ENDED);
   const meantSuites = suites.filter((suite) => isMeant(suite) && !leftOut(suite.reporter));
   return {
@@ -66,7 +55,7 @@ function sorted(wanted: WantedAll, newestFirst: readonly Check[], { suites, runs
     ],
     others: [
       ...ended.filter(({ state }) => !is.includes(state)),
-      ...meantSuites.filter((suite) => hasFailedItself(suite, is, runs)).map(asCheck),
+      ...meantSuites.filter((suite) => hasFailedItself(suite, is)).map(asCheck),
     ],
     fitting: ended.filter(({ state }) => is.includes(state)),
   };
@@ -91,9 +80,9 @@ function isOpen(
  * With a result that none of its runs explains, such as of a workflow whose file cannot be read, or that nobody let
  * run.
  */
-function hasFailedItself({ id, state }: CheckSuite, is: readonly string[], runs: CheckSuites['runs']): boolean {
+function hasFailedItself({ state, runs }: CheckSuite, is: readonly string[]): boolean {
   const accepts = (result: string) => is.includes(result) || result === NOT_ENDED || result === QUEUED;
-  return !accepts(state) && !runs.some((run) => run.suite === id && !accepts(run.state));
+  return !accepts(state) && runs.every(accepts);
 }
 
 /** Under the name of its App: it has none of its own. */

@@ -113,9 +113,9 @@ export const checks = definePredicate({
     wanted.kind === 'all' ? judgeAll(wanted, facts.checks) : judgeNamed(wanted, facts.checks),
 });
 
-function judgeNamed(wanted: WantedNames, { checks, complete }: Checks): PredicateResult {
-  const found = sorted(wanted, checks);
-  return resultOf(found, complete, {
+function judgeNamed(wanted: WantedNames, checks: Checks): PredicateResult {
+  return resultOf(sorted(wanted, checks.checks), checks, {
+    is: wanted.is,
     expected: expectedOf(wanted),
     toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${anyOfResults(wanted.is)}${reportedBy(wanted.from)}; run it again if it has failed.`,
     toAvoid: say`${quotedList(wanted.names)} must have another result than ${anyOfResults(wanted.is)}.`,

@@ -1,5 +1,5 @@
 import { checks as checksFact } from '../../facts/checks.ts';
-import type { Check } from '../../forges/port/checks.ts';
+import type { Check, Checks } from '../../forges/port/checks.ts';
 import { joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Outcome, PredicateResult } from './predicate.ts';
 
@@ -39,28 +39,59 @@ export function newestStatuses(newestFirst: readonly Check[]): readonly Check[] 
 }
 
 interface Words extends Pick<PredicateResult, 'expected'> {
+  /** The results that are wanted. */
+  readonly is: readonly string[];
   readonly toMatch: Text;
   readonly toAvoid: Text;
 }
 
 export function resultOf(
   found: SortedChecks,
-  complete: boolean,
-  { expected, toMatch, toAvoid }: Words,
+  { complete, lacking }: Pick<Checks, 'complete' | 'lacking'>,
+  { is, expected, toMatch, toAvoid }: Words,
 ): PredicateResult {
   const { missing, running, others, fitting } = found;
   const unfinished = [...missing, ...running.map(({ name }) => name)];
   const outcome = complete ? outcomeOf(unfinished, others, fitting) : 'undecided';
+  const awaited = [...others.map(({ name }) => name), ...unfinished];
   return {
     outcome,
     expected,
-    found: complete ? foundOf(found) : unreadText(checksFact, ' in full'),
+    found: complete ? foundOf(found) : unreadChecks(lacking),
     awaited:
       outcome === 'matched'
         ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
-        : namedChecks([...new Set([...others.map(({ name }) => name), ...unfinished])]),
+        : say`${namedChecks([...new Set(awaited)])}${adviceOn(others, is)}`,
     remedy: { toMatch, toAvoid },
   };
+}
+
+function unreadChecks(lacking: string | undefined): Text {
+  const unread = unreadText(checksFact, ' in full');
+  return lacking === undefined ? unread : say`${unread}, because Gatehouse lacks the permission ${lacking}`;
+}
+
+/** A rule that says so accepts these; nobody should accept that a check was broken off. */
+const ACCEPTABLE: readonly string[] = ['skipped', 'neutral'];
+const UNTRIED: readonly string[] = [...ACCEPTABLE, 'cancelled', 'stale'];
+
+/** Of checks that nobody would think of running again, because they have not failed. */
+function adviceOn(others: readonly Reported[], is: readonly string[]): Text {
+  const untried = others.filter(({ state }) => UNTRIED.includes(state));
+  if (untried.length === 0) {
+    return [];
+  }
+  const it = untried.length === 1 ? 'it' : 'them';
+  const states = [...new Set(untried.map(({ state }) => state))];
+  const said = states.map((state) => {
+    const names = untried.filter((check) => check.state === state).map(({ name }) => name);
+    return say`${quotedList(names, CHECKS_SHOWN)} ${[names.length === 1 ? 'was' : 'were']} ${[state]}`;
+  });
+  const wanted = [...is, ...states].join(', ');
+  const allow = states.every((state) => ACCEPTABLE.includes(state))
+    ? say`, or allow ${[it]} with ${`is: [${wanted}]`}`
+    : [];
+  return say` (${joinTexts(said, ', ')}: run ${[it]} again${allow})`;
 }
 
 /** One other result decides it. Nothing reported is not a result: it would let through what is only slow. */

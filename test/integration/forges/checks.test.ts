@@ -18,6 +18,7 @@ for (const name of FORGES) {
         { kind: 'status', name: 'ci/web', reporter: 'jenkins', state: 'failure' },
         { kind: 'status', name: 'ci/web', reporter: 'mallory', state: 'success' },
       ],
+      suites: [],
       complete: true,
     });
   });
@@ -35,7 +36,7 @@ for (const name of FORGES) {
   test(`${name}: checks that may not be read are refused, and none are made up`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const sha = openPullRequest(simulated).head();
-    simulated.fault({ method: 'GET', path: /statuses|check-runs/, fault: { kind: 'status', status: 403 } });
+    simulated.fault({ path: /statuses|checks/, fault: { kind: 'status', status: 403 } });
     t.is((await forgeError(t, () => forge.checks(SITE, sha))).kind, 'refused');
   });
 }
@@ -65,11 +66,48 @@ test('github: of each check run name and App the newest is read, on all pages', 
   );
 });
 
-test('github: check runs that are counted and not listed make the checks incomplete', async (t) => {
+test('github: check suites of a commit are read on all pages', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const sha = openPullRequest(simulated).head();
-  const run = { id: 1, name: 'build', status: 'completed', conclusion: 'success', app: { slug: 'ci' } };
-  const body = { total_count: 2, check_runs: [run] };
-  simulated.fault({ method: 'GET', path: /check-runs/, fault: { kind: 'json', body } });
-  t.false((await forge.checks(SITE, sha)).complete);
+  for (let index = 0; index < 101; index++) {
+    simulated.openSuite(SITE, sha, `idle-${index}`);
+  }
+  const { suites, complete } = await forge.checks(SITE, sha);
+  t.true(complete);
+  t.is(new Set(suites.map(({ reporter }) => reporter)).size, 101);
+});
+
+for (const [what, text] of [
+  ['suites', '"totalCount":1,"nodes":[{"id"'],
+  ['runs', '"totalCount":1,"nodes":[{"databaseId"'],
+] as const) {
+  test(`github: check ${what} that are counted and not listed make the checks incomplete`, async (t) => {
+    const { simulated, forge } = await setUp(t, 'github');
+    const sha = openPullRequest(simulated).head();
+    simulated.runCheck(SITE, sha, { name: 'build', app: 'ci', conclusion: 'success' });
+    t.true((await forge.checks(SITE, sha)).complete);
+    simulated.fault({ path: /checks$/, fault: { kind: 'replace', text, by: text.replace('1', '2') } });
+    t.false((await forge.checks(SITE, sha)).complete);
+  });
+}
+
+for (const [field, lacking] of [
+  ['workflowRun', 'Actions: read'],
+  ['checkSuites', 'Checks: read'],
+] as const) {
+  test(`github: without ${lacking} the checks are incomplete, and say so`, async (t) => {
+    const { simulated, forge } = await setUp(t, 'github');
+    const sha = openPullRequest(simulated).head();
+    simulated.runCheck(SITE, sha, { name: 'build', app: 'github-actions', conclusion: 'success' });
+    simulated.setStatus(SITE, sha, status('build', 'success', 'jenkins'));
+    simulated.graphql.forbidden.push(field);
+    t.like(await forge.checks(SITE, sha), { complete: false, lacking });
+  });
+}
+
+test('github: a server that does not know workflows makes the checks invalid', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const sha = openPullRequest(simulated).head();
+  simulated.graphql.missing.push('workflowRun');
+  t.is((await forgeError(t, () => forge.checks(SITE, sha))).kind, 'invalid');
 });

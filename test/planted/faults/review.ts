@@ -291,6 +291,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/judge-steps.test.ts'],
   },
   {
+    id: 'review-other-workflow-hides',
+    title: 'lets a check of another workflow hide one that failed',
+    file: 'src/forges/github/checks.ts',
+    find: 'workflowRun?.workflow.id, ',
+    replace: '',
+    tests: ['test/stories/workflows.test.ts'],
+  },
+  {
     id: 'review-html-in-comment',
     title: 'puts HTML of an author into the comment',
     file: 'src/review/rendering/markdown.ts',

@@ -15,8 +15,6 @@ const UNORDERED: Readonly<Record<string, readonly string[]>> = {
   'GET /repos/{owner}/{repo}/pulls/{pull_number}': ['labels', 'assignees'],
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/files': [''],
   'GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers': ['users', 'teams'],
-  'GET /repos/{owner}/{repo}/commits/{ref}/check-runs': ['check_runs'],
-  'GET /repos/{owner}/{repo}/commits/{ref}/check-suites': ['check_suites'],
   'GET /orgs/{org}/teams/{team_slug}/members': [''],
 };
 

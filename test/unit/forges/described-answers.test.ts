@@ -23,7 +23,6 @@ const READ: Readonly<Record<string, z.ZodType>> = {
   '/repos/{owner}/{repo}/issues/{issue_number}/timeline': shapes.timeline,
   '/repos/{owner}/{repo}/compare/{basehead}': shapes.ancestry,
   '/repos/{owner}/{repo}/commits/{ref}/statuses': shapes.statuses,
-  '/repos/{owner}/{repo}/commits/{ref}/check-runs': shapes.checkRuns,
   '/repos/{owner}/{repo}/git/ref/{ref}': shapes.ref,
   '/repos/{owner}/{repo}/git/tags/{tag_sha}': shapes.ref,
   '/repos/{owner}/{repo}/git/trees/{tree_sha}': shapes.tree,

@@ -10,6 +10,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { authorsQuery } from '../../../src/forges/github/accounts.ts';
+import { CHECKS_QUERY, MORE_RUNS_QUERY } from '../../../src/forges/github/checks.ts';
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { THREADS_QUERY } from '../../../src/forges/github/conversations.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
@@ -23,6 +24,8 @@ const QUERIES = {
   look: reviewQuery([]),
   queue: QUEUE_QUERY,
   authors: authorsQuery(20),
+  checks: CHECKS_QUERY,
+  'more check runs': MORE_RUNS_QUERY,
   comments: COMMENTS_QUERY,
   conversations: THREADS_QUERY,
   signers: SIGNERS_QUERY,
@@ -79,6 +82,7 @@ test('no other file of src has a GraphQL query', (t) => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   t.deepEqual(files.filter((file) => /`query[ ({]/.test(readFileSync(new URL(file, src), 'utf8'))).sort(), [
     'forges/github/accounts.ts',
+    'forges/github/checks.ts',
     'forges/github/comments.ts',
     'forges/github/conversations.ts',
     'forges/github/merge-queue.ts',

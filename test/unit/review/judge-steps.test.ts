@@ -76,6 +76,7 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
           { kind: 'status', name: 'other', reporter: 'Gatehouse', state: 'success' },
           { kind: 'status', name: 'gatehouse', reporter: 'mallory', state: 'success' },
         ],
+        suites: [],
         complete: true,
       }),
     comments: async () => noting('comments', comments),

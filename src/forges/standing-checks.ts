@@ -1,0 +1,137 @@
+import { type Check, type CheckSuite, NOT_ENDED } from './port/checks.ts';
+
+/**
+ * Which of several reports of one name count. What is newer replaces what is older only where the same source reports
+ * again, and where it tried at all: a workflow that is skipped after an edit of the title says nothing of the failure
+ * before it. Over several sources all count.
+ */
+
+export interface ReportedRun extends Check {
+  /** A newer one has a higher id. */
+  readonly id: number;
+  /** Null where the forge does not say it. */
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+
+export interface ReportedSuite extends Pick<CheckSuite, 'reporter' | 'state'> {
+  /** A newer one has a higher id. */
+  readonly id: number;
+  /** Suites of one source report the same things again. */
+  readonly source: string;
+  /** Of a workflow several jobs may have one name. Of another App, the newest run is instead of those before it. */
+  readonly isWorkflow: boolean;
+  readonly runs: readonly ReportedRun[];
+}
+
+interface Standing {
+  readonly runs: readonly ReportedRun[];
+  readonly suites: readonly CheckSuite[];
+}
+
+/** The check runs and check suites of a commit that count, in whatever order they are given. The runs are newest first. */
+export function standingChecks(reported: readonly ReportedSuite[]): Standing {
+  const sources = Map.groupBy(reported, ({ source }) => source);
+  const standing = [...sources.values()].map(standingOfSource);
+  return {
+    runs: standing.flatMap(({ runs }) => runs).toSorted((one, other) => other.id - one.id),
+    suites: standing.flatMap(({ suites }) => suites),
+  };
+}
+
+function standingOfSource(reported: readonly ReportedSuite[]): Standing {
+  const chosen = new Map<string, readonly ReportedRun[]>();
+  const suites: CheckSuite[] = [];
+  for (const suite of reported.toSorted((one, other) => other.id - one.id)) {
+    const own = runsByName(suite);
+    const newerRan = [...chosen.values()].some((runs) => weightOfAll(runs) === RAN);
+    const isReplaced =
+      newerRan && own.every(([name, runs]) => weightOfAll(chosen.get(name) ?? []) >= weightOfAll(runs));
+    if (!isReplaced) {
+      const runs = own.flatMap(([, counted]) => counted.map(({ state }) => state));
+      suites.push({ reporter: suite.reporter, state: suite.state, runs });
+    }
+    for (const [name, runs] of own) {
+      if (weightOfAll(runs) > weightOfAll(chosen.get(name) ?? [])) {
+        chosen.set(name, runs);
+      }
+    }
+  }
+  return { runs: [...chosen.values()].flat(), suites };
+}
+
+/** Those of a suite that count, by their name. */
+function runsByName({ isWorkflow, runs }: ReportedSuite): readonly (readonly [string, readonly ReportedRun[]])[] {
+  const names = Map.groupBy(
+    runs.toSorted((one, other) => other.id - one.id),
+    ({ name }) => name,
+  );
+  return [...names].map(([name, newestFirst]) => [
+    name,
+    isWorkflow ? lastAttempts(newestFirst) : lastThatRan(newestFirst),
+  ]);
+}
+
+/**
+ * Jobs of one name stand side by side, unless one is a later attempt of the other: it can only begin when that has
+ * ended. What another attempt did not run is listed in it again, with the old times.
+ */
+function lastAttempts(runs: readonly ReportedRun[]): readonly ReportedRun[] {
+  return runs.filter((run) => !runs.some((other) => isInstead(other, run)));
+}
+
+function isInstead(one: ReportedRun, other: ReportedRun): boolean {
+  if (isAfter(one, other)) {
+    return weightOf(one) >= weightOf(other);
+  }
+  return isAfter(other, one) && weightOf(one) > weightOf(other);
+}
+
+/** Certainly: not if a time is not known, nor within one second. */
+function isAfter(later: ReportedRun, earlier: ReportedRun): boolean {
+  return timeOf(later.startedAt) > Math.max(timeOf(earlier.startedAt), timeOf(earlier.endedAt));
+}
+
+function timeOf(time: string | null): number {
+  return time === null ? Number.NaN : Date.parse(time);
+}
+
+/** Of each name and reporter of commit statuses the one that counts. Forges compare names and logins without case. */
+export function standingStatuses(newestFirst: readonly Check[]): readonly Check[] {
+  const sources = Map.groupBy(newestFirst, ({ name, reporter }) =>
+    JSON.stringify([name.toLowerCase(), reporter.toLowerCase()]),
+  );
+  const standing = new Set([...sources.values()].flatMap(lastThatRan));
+  return newestFirst.filter((status) => standing.has(status));
+}
+
+/** At most one. Whoever reports something new under a name may never end what came before. */
+function lastThatRan<T extends Check>(newestFirst: readonly T[]): readonly T[] {
+  const known = newestFirst.filter(({ state }, index) => index === 0 || state !== NOT_ENDED);
+  const most = weightOfAll(known);
+  return known.filter((one) => weightOf(one) === most).slice(0, 1);
+}
+
+const NONE = -1;
+/** It ended before it tried anything: its conditions did not hold. */
+const IDLE = 0;
+/** It was ended by something else, and may have begun: what is only skipped must not hide that. */
+const BROKEN_OFF = 1;
+/** It ended by itself, or has not ended yet. */
+const RAN = 2;
+
+const WEIGHTS: Readonly<Record<string, number>> = {
+  skipped: IDLE,
+  neutral: IDLE,
+  cancelled: BROKEN_OFF,
+  stale: BROKEN_OFF,
+};
+
+function weightOf({ state }: Check): number {
+  return WEIGHTS[state] ?? RAN;
+}
+
+/** Of runs of one name that stand side by side. */
+function weightOfAll(runs: readonly Check[]): number {
+  return runs.reduce((most, run) => Math.max(most, weightOf(run)), NONE);
+}

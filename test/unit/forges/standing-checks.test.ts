@@ -1,0 +1,132 @@
+import test from 'ava';
+import {
+  type ReportedRun,
+  type ReportedSuite,
+  standingChecks,
+  standingStatuses,
+} from '../../../src/forges/standing-checks.ts';
+import fc from '../../helpers/property.ts';
+
+const RESULTS = ['success', 'failure', 'skipped', 'neutral', 'cancelled', 'stale', 'pending'];
+const ENDED = ['success', 'failure'];
+const TRIED = [...ENDED, 'pending'];
+
+/** Suites of two sources, each with runs one after the other: an id is also a time. */
+const suites = fc
+  .array(
+    fc.record({
+      source: fc.constantFrom('one', 'two'),
+      isWorkflow: fc.boolean(),
+      runs: fc.array(fc.tuple(fc.constantFrom('test', 'lint'), fc.constantFrom(...RESULTS)), { maxLength: 3 }),
+    }),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((drawn) => drawn.map(({ source, isWorkflow, runs }, suite) => reported(suite, source, isWorkflow, runs)));
+
+function reported(
+  id: number,
+  source: string,
+  isWorkflow: boolean,
+  runs: readonly (readonly [name: string, state: string])[],
+): ReportedSuite {
+  return {
+    id,
+    source,
+    isWorkflow,
+    reporter: source,
+    state: 'success',
+    runs: runs.map(([name, state], index) => runOf(id * 10 + index, name, state, source)),
+  };
+}
+
+function runOf(id: number, name: string, state: string, reporter = 'ci'): ReportedRun {
+  const at = new Date(id * 1_000).toISOString();
+  return { kind: 'check-run', name, state, reporter, id, startedAt: at, endedAt: state === 'pending' ? null : at };
+}
+
+/** The runs of a source and name in one of these states, newest first. */
+function runsOf(
+  all: readonly ReportedSuite[],
+  of: Pick<ReportedRun, 'name' | 'reporter'>,
+  states: readonly string[],
+): readonly ReportedRun[] {
+  return all
+    .filter(({ source }) => source === of.reporter)
+    .flatMap(({ runs }) => runs)
+    .filter(({ name, state }) => name === of.name && states.includes(state))
+    .toSorted((one, other) => other.id - one.id);
+}
+
+test('the newest run that tried counts of each source, in any order of arrival', (t) => {
+  const shuffled = suites.chain((all) =>
+    fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })),
+  );
+  fc.assert(
+    fc.property(shuffled, ([all, inAnyOrder]) => {
+      const { runs } = standingChecks(inAnyOrder.map((suite) => ({ ...suite, runs: suite.runs.toReversed() })));
+      t.deepEqual(runs, standingChecks(all).runs);
+      for (const run of all.flatMap((suite) => suite.runs)) {
+        const [newest] = runsOf(all, run, RESULTS);
+        const [ended] = runsOf(all, run, ENDED);
+        const standing = runsOf([{ ...reported(0, run.reporter, true, []), runs }], run, RESULTS);
+        const stands = (one: ReportedRun | undefined) => standing.some(({ id }) => id === one?.id);
+        const waits = standing.some(({ id, state }) => state === 'pending' && id > (ended?.id ?? -1));
+        t.true(standing.length > 0);
+        t.true(ended === undefined || stands(ended) || waits, JSON.stringify({ all, runs }));
+        t.true(newest?.state !== 'pending' || stands(newest), JSON.stringify({ all, runs }));
+      }
+    }),
+  );
+});
+
+test('a check suite counts until each of its names is replaced by a newer one that ran', (t) => {
+  fc.assert(
+    fc.property(suites, (all) => {
+      const counted = standingChecks(all).suites.length;
+      const replaced = all.filter(({ id, source, runs }) => {
+        const newer = all.filter((other) => other.source === source && other.id > id);
+        const names = runs.filter(({ state }) => ENDED.includes(state)).map(({ name }) => name);
+        return (
+          newer.some((other) => other.runs.some(({ state }) => TRIED.includes(state))) &&
+          names.every((name) => runsOf(newer, { name, reporter: source }, TRIED).length > 0)
+        );
+      });
+      t.true(counted >= all.length - replaced.length, JSON.stringify(all));
+    }),
+  );
+});
+
+test('of more than a hundred runs of a name the newest counts, wherever it stands', (t) => {
+  const runs = Array.from({ length: 150 }, (_, index) => runOf(index, 'test', index === 149 ? 'failure' : 'success'));
+  for (const isWorkflow of [true, false]) {
+    const of = reported(1, 'ci', isWorkflow, []);
+    t.deepEqual(standingChecks([{ ...of, runs: runs.toReversed() }]).runs, runs.slice(-1));
+  }
+});
+
+test('jobs whose times are not known, or of one second, stand side by side', (t) => {
+  const failed = runOf(1, 'test', 'failure');
+  const passed = runOf(2, 'test', 'success');
+  for (const others of [
+    [{ ...failed, endedAt: null }, passed],
+    [failed, { ...passed, startedAt: null }],
+    [failed, { ...passed, startedAt: failed.endedAt }],
+  ]) {
+    t.is(standingChecks([{ ...reported(1, 'a', true, []), runs: others }]).runs.length, 2);
+  }
+});
+
+for (const [what, newestFirst, counts] of [
+  ['skipped after a failure', ['skipped', 'pending', 'failure'], 'failure'],
+  ['skipped at once', ['skipped', 'pending'], 'skipped'],
+  ['begun again', ['pending', 'success'], 'pending'],
+  ['passed at last', ['success', 'skipped', 'failure'], 'success'],
+] as const) {
+  test(`a commit status that is ${what} counts as ${counts}`, (t) => {
+    const statuses = newestFirst.map((state) => ({ kind: 'status' as const, name: 'ci', reporter: 'actions', state }));
+    t.deepEqual(
+      standingStatuses(statuses).map(({ state }) => state),
+      [counts],
+    );
+  });
+}
