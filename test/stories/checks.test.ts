@@ -219,6 +219,22 @@ async function work(story: Story): Promise<void> {
   await story.settled();
 }
 
+test('gitea: a workflow that is skipped after an edit does not hide its failure', async (t) => {
+  const scene = gatehouse('gitea').scene(policy('{ name: ci/web, is: [success, skipped] }'));
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  for (const [reported, state] of [
+    ['skipped', 'success'],
+    ['failure', 'pending'],
+    ['pending', 'pending'],
+    ['skipped', 'pending'],
+    ['success', 'success'],
+  ] as const) {
+    await report(scene, number, reported);
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/main')?.state, state, reported);
+  }
+});
+
 test('github: check runs of an App count, and the newest of each name decides', async (t) => {
   const scene = gatehouse('github').scene(policy("{ name: build, is: [success, skipped], from: 'ci[bot]' }"));
   const { forge, repository } = scene;

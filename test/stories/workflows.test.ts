@@ -29,7 +29,7 @@ async function runs(scene: Scene, number: number, { app = 'github-actions', resu
   await scene.tell({ kind: 'check-run', run: scene.forge.runCheck(scene.repository, headSha, job) });
 }
 
-/** What a rule on the name says and what one on all says, each with its default results unless told. */
+/** The status by a rule on the name and by one on all, each with its default results unless told. */
 const CASES: readonly (readonly [what: string, history: readonly Ran[], named: string, all: string, is?: string])[] = [
   ['fails in one workflow and passes in another', [A('failure'), B('success')], 'pending', 'pending'],
   ['fails in one workflow and is skipped in another', [A('failure'), B('skipped')], 'pending', 'pending', 'skipped'],
@@ -66,7 +66,7 @@ const CASES: readonly (readonly [what: string, history: readonly Ran[], named: s
 ];
 
 for (const [what, history, named, all, is] of CASES) {
-  test(`a check that ${what}: ${named} by name, ${all} with all`, async (t) => {
+  test(`a check that ${what}`, async (t) => {
     const results = is === undefined ? '' : `, is: [success, ${is}]`;
     const scenes = [`{ name: test${results} }`, `{ all: true${results} }`].map((checks) =>
       gatehouse('github').scene(policy(checks)),
@@ -84,7 +84,7 @@ for (const [what, history, named, all, is] of CASES) {
 }
 
 for (const checks of ['{ name: test }', '{ all: true }']) {
-  test(`a failure that another job of its name is beside stands, until it is run again: ${checks}`, async (t) => {
+  test(`a failure beside a job of its name stands until it is run again: ${checks}`, async (t) => {
     const scene = gatehouse('github').scene(policy(checks));
     const { forge, repository } = scene;
     const number = await scene.open({ 'a.txt': 'a\n' });

@@ -127,8 +127,8 @@ async function suitesOf(octokit: Octokit, address: Address): Promise<Listed> {
   }
   const listed: ReportedSuite[] = [];
   for (const one of found) {
-    const nodes = await reader.allRuns(one);
-    isWhole &&= nodes.length >= one.checkRuns.totalCount;
+    const { nodes, pageInfo } = await reader.allRuns(one);
+    isWhole &&= !pageInfo.hasNextPage && nodes.length >= one.checkRuns.totalCount;
     listed.push(toSuite(one, nodes));
   }
   const lacking = reader.lacking();
@@ -155,7 +155,7 @@ function makeReader(octokit: Octokit) {
       const { repository } = await ask(CHECKS_QUERY, variables, answer);
       return requireFound(repository?.object ?? undefined, 'the commit').checkSuites;
     },
-    async allRuns({ id, checkRuns }: Suite): Promise<readonly Run[]> {
+    async allRuns({ id, checkRuns }: Suite) {
       const nodes = [...checkRuns.nodes];
       let { pageInfo } = checkRuns;
       while (pageInfo.hasNextPage && left > 0) {
@@ -163,7 +163,7 @@ function makeReader(octokit: Octokit) {
         nodes.push(...more.node.checkRuns.nodes);
         pageInfo = more.node.checkRuns.pageInfo;
       }
-      return nodes;
+      return { nodes, pageInfo };
     },
     lacking(): string | undefined {
       if (refused.size === 0) {

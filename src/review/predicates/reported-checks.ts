@@ -61,7 +61,7 @@ export function resultOf(
     awaited:
       outcome === 'matched'
         ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
-        : say`${namedChecks([...new Set(awaited)])}${adviceOn(others, is)}`,
+        : say`${namedChecks(awaited)}${adviceOn(others, is)}`,
     remedy: { toMatch, toAvoid },
   };
 }
@@ -71,7 +71,7 @@ function unreadChecks(lacking: string | undefined): Text {
   return lacking === undefined ? unread : say`${unread}, because Gatehouse lacks the permission ${lacking}`;
 }
 
-/** A rule that says so accepts these; nobody should accept that a check was broken off. */
+/** What a rule may well accept. That a check was broken off is only a reason to run it again. */
 const ACCEPTABLE: readonly string[] = ['skipped', 'neutral'];
 const UNTRIED: readonly string[] = [...ACCEPTABLE, 'cancelled', 'stale'];
 
@@ -114,10 +114,11 @@ export function reportedBy(from: readonly string[] | undefined): Text {
 }
 
 export function namedChecks(given: readonly string[]): Text {
-  if (given.length === 0) {
+  const names = [...new Set(given)];
+  if (names.length === 0) {
     return say`a first check`;
   }
-  return say`${[given.length === 1 ? 'the check' : 'the checks']} ${quotedList(given, CHECKS_SHOWN)}`;
+  return say`${[names.length === 1 ? 'the check' : 'the checks']} ${quotedList(names, CHECKS_SHOWN)}`;
 }
 
 function foundOf({ missing, running, others, fitting }: SortedChecks): Text {

@@ -77,6 +77,14 @@ test('github: check suites of a commit are read on all pages', async (t) => {
   t.is(new Set(suites.map(({ reporter }) => reporter)).size, 101);
 });
 
+test('github: pages of checks that never end make the checks incomplete', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const sha = openPullRequest(simulated).head();
+  const fault = { kind: 'replace', text: '"hasNextPage":false', by: '"hasNextPage":true' } as const;
+  simulated.fault({ path: /checks$/, fault });
+  t.false((await forge.checks(SITE, sha)).complete);
+});
+
 for (const [what, text] of [
   ['suites', '"totalCount":1,"nodes":[{"id"'],
   ['runs', '"totalCount":1,"nodes":[{"databaseId"'],

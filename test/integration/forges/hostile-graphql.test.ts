@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import type { Checks } from '../../../src/forges/port/checks.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
@@ -132,6 +133,31 @@ test('no odd answer to GraphQL changes a comment, a merge queue or an overview',
     const known = (name: string) => Object.entries(read.get(name) ?? {}).filter(([, value]) => value !== undefined);
     return new Map([...overview].map(([name, whole]) => [name, { ...whole, ...Object.fromEntries(known(name)) }]));
   });
+});
+
+test('no odd answer to GraphQL makes a failed check pass', async (t) => {
+  const { simulated, forge, headsOn } = await setUpHostile(t);
+  const [sha = ''] = headsOn(simulated);
+  for (const [file, results] of [
+    ['a.yml', ['failure', 'skipped']],
+    ['b.yml', ['failure', 'success']],
+    ['c.yml', ['success', 'cancelled']],
+  ] as const) {
+    for (const conclusion of results) {
+      const suite = simulated.openSuite(SITE, sha, 'github-actions', { file });
+      simulated.runCheck(SITE, sha, { name: 'test', app: 'github-actions', suite, conclusion });
+    }
+  }
+  let whole = 0;
+  for (let count = 0; count < ANSWERS; count += 1) {
+    const read = await forge.checks(SITE, sha).catch((error: unknown) => error);
+    if (!(read instanceof ForgeError)) {
+      const { checks, complete } = read as Checks;
+      whole += complete ? 1 : 0;
+      t.true(!complete || checks.some(({ name, state }) => name === 'test' && state !== 'success'));
+    }
+  }
+  t.true(whole > 0 && whole < ANSWERS, `${whole}`);
 });
 
 test('an id above 2^53 keeps all its digits, by GraphQL and by REST', async (t) => {

@@ -9,11 +9,24 @@ const CASES: readonly (readonly [rule: string, checks: NonNullable<Given['checks
   [WEB, [{ name: 'ci/web-1', by: 'jenkins' }], 'Waiting for the check lint'],
   [WEB, [{ name: 'ci/web-1', by: 'jenkins', state: 'failure' }], 'Waiting for the checks ci/web-1, lint'],
   ['when: { checks: { name: a } }, require: { title: x }', [], 'Waiting for the check a'],
+  [
+    'require: { checks: { name: [a, b, c] } }',
+    [
+      { name: 'a', state: 'skipped' },
+      { name: 'b', state: 'neutral' },
+    ],
+    'Waiting for the checks a, b, c (a was skipped, b was neutral: run them again, or allow them with is: [success, skipped, neutral])',
+  ],
+  [
+    'require: { checks: { all: true } }',
+    [{ name: 'a', state: 'cancelled' }, { name: 'b' }],
+    'Waiting for the check a (a was cancelled: run it again)',
+  ],
   ['forbid: { checks: { name: a } }', [{ name: 'a' }], 'Waiting for another result of the check a'],
 ];
 
 for (const [rule, checks, description] of CASES) {
-  test(`a status says which checks it waits for: ${description}`, (t) => {
+  test(`a status says which checks it waits for: ${description.slice(0, 37)}`, (t) => {
     t.like(verdict(`version: 1\nrules: [{ id: it, ${rule} }]`, { checks }), { state: 'pending', description });
   });
 }
