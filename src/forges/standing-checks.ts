@@ -9,9 +9,9 @@ import { type Check, type CheckSuite, NOT_ENDED } from './port/checks.ts';
 export interface ReportedRun extends Check {
   /** A newer one has a higher id. */
   readonly id: number;
-  /** Null where the forge does not say it. */
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
+  /** In milliseconds since 1970; not a number where the forge does not say it. */
+  readonly startedAt: number;
+  readonly endedAt: number;
 }
 
 export interface ReportedSuite extends Pick<CheckSuite, 'reporter' | 'state'> {
@@ -89,11 +89,7 @@ function isInstead(one: ReportedRun, other: ReportedRun): boolean {
 
 /** Certainly: not if a time is not known, nor within one second. */
 function isAfter(later: ReportedRun, earlier: ReportedRun): boolean {
-  return timeOf(later.startedAt) > Math.max(timeOf(earlier.startedAt), timeOf(earlier.endedAt));
-}
-
-function timeOf(time: string | null): number {
-  return time === null ? Number.NaN : Date.parse(time);
+  return later.startedAt > Math.max(earlier.startedAt, earlier.endedAt);
 }
 
 /** Of each name and reporter of commit statuses the one that counts. Forges compare names and logins without case. */

@@ -210,8 +210,8 @@ function toRun(run: Run, reporter: string): ReportedRun {
     state: stateOf(run),
     url: run.url,
     id: run.databaseId,
-    startedAt: run.startedAt,
-    endedAt: run.completedAt,
+    startedAt: Date.parse(run.startedAt ?? ''),
+    endedAt: Date.parse(run.completedAt ?? ''),
   };
 }
 

@@ -40,8 +40,15 @@ function reported(
 }
 
 function runOf(id: number, name: string, state: string, reporter = 'ci'): ReportedRun {
-  const at = new Date(id * 1_000).toISOString();
-  return { kind: 'check-run', name, state, reporter, id, startedAt: at, endedAt: state === 'pending' ? null : at };
+  return {
+    kind: 'check-run',
+    name,
+    state,
+    reporter,
+    id,
+    startedAt: id,
+    endedAt: state === 'pending' ? Number.NaN : id,
+  };
 }
 
 /** The runs of a source and name in one of these states, newest first. */
@@ -108,8 +115,8 @@ test('jobs whose times are not known, or of one second, stand side by side', (t)
   const failed = runOf(1, 'test', 'failure');
   const passed = runOf(2, 'test', 'success');
   for (const others of [
-    [{ ...failed, endedAt: null }, passed],
-    [failed, { ...passed, startedAt: null }],
+    [{ ...failed, endedAt: Number.NaN }, passed],
+    [failed, { ...passed, startedAt: Number.NaN }],
     [failed, { ...passed, startedAt: failed.endedAt }],
   ]) {
     t.is(standingChecks([{ ...reported(1, 'a', true, []), runs: others }]).runs.length, 2);
