@@ -61,8 +61,8 @@ export const MAX_LOCATIONS = 200;
 /** Characters of a line of the change that are kept for showing. Matching sees all of it. */
 export const MAX_LINE_SHOWN = 200;
 
-/** Size of a CODEOWNERS file, in characters. GitHub's own limit is 3 MB; such a file is not reviewable. */
-export const MAX_CODE_OWNERS_LENGTH = 256 * 1024;
+/** Characters of a name or wildcard between two slashes of CODEOWNERS. No file system has longer names. */
+export const MAX_CODE_OWNERS_SEGMENT = 255;
 /** Teams that CODEOWNERS may make Gatehouse ask the forge for, in one review. */
 export const MAX_CODE_OWNER_TEAMS = 50;
 

@@ -17,6 +17,9 @@ export type ForgeName = (typeof FORGE_NAMES)[number];
 export const CODE_OWNERS_DIALECTS = ['github', 'gitea', 'forgejo'] as const;
 export type CodeOwnersDialect = (typeof CODE_OWNERS_DIALECTS)[number];
 
+/** GitHub's own limit is 3 MB, and a larger one has no owners there. */
+export const MAX_CODE_OWNERS_BYTES = 3 * 1024 * 1024;
+
 export interface ForgeRow {
   /** The name as people write it. */
   readonly title: string;

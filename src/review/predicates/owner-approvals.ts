@@ -2,13 +2,11 @@ import { shorten } from '../../common/shorten.ts';
 import { codeOwners as codeOwnersFact } from '../../facts/code-owners.ts';
 import type { Facts } from '../../facts/table.ts';
 import type { TeamMembers } from '../../facts/teams.ts';
-import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_NAME_LENGTH } from '../limits.ts';
 import { count, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Wanted } from './approvals-wanted.ts';
-import { bareOwner, type CodeOwners, isTeam, readCodeOwners } from './code-owners.ts';
+import { bareOwner, isTeam, type Owned, ownedFiles, readCodeOwners } from './code-owners.ts';
 import { type ApprovalsAmong, approvalsAmong, type Counted } from './counted-approvals.ts';
-import { pathsOf } from './files.ts';
 import type { Outcome, OwnedFiles, OwnersTable } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
 
@@ -39,7 +37,7 @@ export function judgeOwners(
   if (read.kind === 'unusable') {
     return { outcome: 'undecided', found: say`a CODEOWNERS file ${read.why}` };
   }
-  const judged = ownedFiles(changedFiles.files, read).map((files) =>
+  const judged = [...ownedFiles(changedFiles.files, read)].map((files) =>
     judgeFiles(files, wanted, counted, facts, mayApprove),
   );
   const rows = ORDER.flatMap((outcome) => judged.filter((row) => row.outcome === outcome)).map(({ row }) => row);
@@ -86,33 +84,9 @@ function unusable(codeOwners: Exclude<Facts['codeOwners'], { kind: 'file' }>): T
 /** The worst first. */
 const ORDER = ['unmatched', 'undecided', 'matched'] as const satisfies readonly Outcome[];
 
-interface FilesOfOwners {
-  readonly patterns: readonly string[];
-  readonly owners: readonly string[];
-  readonly invalid: readonly string[];
-  readonly paths: readonly string[];
-}
-
-/** The changed paths that have owners, gathered by the lines of CODEOWNERS that say so. */
-function ownedFiles(
-  files: readonly ChangedFile[],
-  { ownersOf }: Extract<CodeOwners, { kind: 'read' }>,
-): readonly FilesOfOwners[] {
-  const groups = new Map<string, FilesOfOwners & { readonly paths: string[] }>();
-  for (const path of files.flatMap(pathsOf)) {
-    for (const owned of ownersOf(path)) {
-      const key = JSON.stringify([owned.patterns, owned.owners]);
-      const group = groups.get(key) ?? { ...owned, paths: [] };
-      group.paths.push(path);
-      groups.set(key, group);
-    }
-  }
-  return [...groups.values()];
-}
-
 /** Files with the same owners need enough approvals, and as many of them by owners as each file needs. */
 function judgeFiles(
-  { owners, invalid, patterns, paths }: FilesOfOwners,
+  [{ owners, invalid, patterns }, paths]: readonly [Owned, readonly string[]],
   wanted: Wanted,
   counted: Counted,
   facts: Facts,
