@@ -44,48 +44,55 @@ function tokensOf(segment: string): readonly Token[] {
 
 interface Node {
   readonly isDeep: boolean;
-  names?: Map<string, Node>;
-  wild?: Map<string, { readonly matches: (name: string) => boolean; readonly node: Node }>;
+  names: Map<string, Node> | undefined;
+  wild: Map<string, { readonly matches: (name: string) => boolean; readonly node: Node }> | undefined;
   /** Where `**` leads, also with no segment. */
-  deep?: Node;
+  deep: Node | undefined;
   /** Lines for the paths that end here, and for those that go on. */
-  itself?: number[];
-  below?: number[];
+  itself: readonly number[];
+  below: readonly number[];
 }
 
-/** After some of a path's segments: the nodes that they lead to, and the lines for all paths that go on from there. */
+function makeNode(isDeep = false): Node {
+  return { isDeep, names: undefined, wild: undefined, deep: undefined, itself: NO_LINES, below: NO_LINES };
+}
+
+const NO_LINES: readonly number[] = [];
+
+/** The nodes that a folder leads to, and the lines for all paths below it. */
 interface Level {
   readonly nodes: ReadonlySet<Node>;
   readonly lines: readonly number[];
 }
 
 interface PathTree {
-  /** `settles`: no line before matters where this one matches. Lines come in their order. */
+  /**
+   * The last line that matches counts. Where that does not settle who owns a path, the one before counts too. Lines come
+   * in their order.
+   */
   add(pattern: PathPattern, line: number, settles: boolean): void;
-  /** The last line that settles, and those after it; the last first. */
-  lastMatching(path: string): readonly number[];
+  /** The lines that count for each path, the last first. */
+  matching(paths: readonly string[]): readonly (readonly number[])[];
 }
 
-/** Patterns by their segments: a path is compared with those alone that begin as it does. */
+/** Patterns by their segments, so that a path is compared only with those that begin as it does. */
 export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): PathTree {
-  const root: Node = { isDeep: false };
+  const root = makeNode();
   const settling = new Set<number>();
-  /** Of the last path, since lists of files are sorted: the next one begins much the same. */
-  let walked: { readonly segments: readonly string[]; readonly levels: Level[] } = { segments: [], levels: [] };
 
   function child(parent: Node, segment: string): Node {
     if (segment === DEEP) {
-      parent.deep ??= parent.isDeep ? parent : { isDeep: true };
+      parent.deep ??= parent.isDeep ? parent : makeNode(true);
       return parent.deep;
     }
     const tokens = tokensOf(segment);
     if (tokens.every((token) => typeof token === 'string')) {
       const name = tokens.join('');
-      const node = parent.names?.get(name) ?? { isDeep: false };
+      const node = parent.names?.get(name) ?? makeNode();
       parent.names = (parent.names ?? new Map()).set(name, node);
       return node;
     }
-    const wild = parent.wild?.get(segment) ?? { matches: wildcard(tokens), node: { isDeep: false } };
+    const wild = parent.wild?.get(segment) ?? { matches: wildcard(tokens), node: makeNode() };
     parent.wild = (parent.wild ?? new Map()).set(segment, wild);
     return wild.node;
   }
@@ -97,7 +104,7 @@ export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): Path
   }
 
   function levelOf(nodes: ReadonlySet<Node>, before: readonly number[]): Level {
-    const below = [...nodes].flatMap((node) => node.below ?? []);
+    const below = [...nodes].flatMap((node) => node.below);
     return { nodes, lines: below.length === 0 ? before : last([...before, ...below]) };
   }
 
@@ -106,30 +113,40 @@ export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): Path
       const node = segments.reduce(child, root);
       for (const where of ['itself', 'below'] as const) {
         if (where === 'itself' ? itself : below) {
-          node[where] = settles ? [] : (node[where] ?? []);
-          node[where].push(line);
+          node[where] = settles ? [line] : [...node[where], line];
         }
       }
       if (settles) {
         settling.add(line);
       }
     },
-    lastMatching(path) {
-      const segments = path.split('/');
-      const name = segments.pop() ?? '';
-      const differs = segments.findIndex((segment, index) => segment !== walked.segments[index]);
-      const levels = walked.levels.slice(0, (differs === -1 ? segments.length : differs) + 1);
-      if (levels.length === 0) {
-        levels.push(levelOf(enter(root, new Set()), []));
-      }
-      for (let level = levels.at(-1); level !== undefined && levels.length <= segments.length; level = levels.at(-1)) {
-        levels.push(levelOf(step(level.nodes, segments[levels.length - 1] ?? ''), level.lines));
-      }
-      walked = { segments, levels };
-      const { nodes, lines } = levels.at(-1) ?? { nodes: new Set<Node>(), lines: [] };
-      return last([...lines, ...[...step(nodes, name)].flatMap(({ itself }) => itself ?? [])]);
+    matching(paths) {
+      const step = makeStep();
+      const levels = new Map([['', levelOf(enter(root, new Set()), [])]]);
+      const levelAt = (folder: string): Level => {
+        const known = levels.get(folder);
+        if (known !== undefined) {
+          return known;
+        }
+        const [parent, name] = splitLast(folder.slice(0, -1));
+        const { nodes, lines } = levelAt(parent);
+        const level = levelOf(step(nodes, name), lines);
+        levels.set(folder, level);
+        return level;
+      };
+      return paths.map((path) => {
+        const [folder, name] = splitLast(path);
+        const { nodes, lines } = levelAt(folder);
+        return last([...lines, ...[...step(nodes, name)].flatMap(({ itself }) => itself)]);
+      });
     },
   };
+}
+
+/** The folder with its slash, and the name in it. */
+function splitLast(path: string): readonly [string, string] {
+  const end = path.lastIndexOf('/') + 1;
+  return [path.slice(0, end), path.slice(end)];
 }
 
 function enter(node: Node, nodes: Set<Node>): Set<Node> {
@@ -137,21 +154,35 @@ function enter(node: Node, nodes: Set<Node>): Set<Node> {
   return node.deep === undefined ? nodes : nodes.add(node.deep);
 }
 
-function step(nodes: ReadonlySet<Node>, name: string): ReadonlySet<Node> {
-  const next = new Set<Node>();
-  for (const node of nodes) {
-    if (node.isDeep) {
-      next.add(node);
+/** From nodes over a name to the next ones. Names come again in many folders, and are compared with wildcards once. */
+function makeStep(): (nodes: ReadonlySet<Node>, name: string) => ReadonlySet<Node> {
+  const compared = new Map<Node, Map<string, readonly Node[]>>();
+
+  function wildFrom(node: Node, name: string): readonly Node[] {
+    if (node.wild === undefined) {
+      return NONE;
     }
-    const named = node.names?.get(name);
-    if (named !== undefined) {
-      enter(named, next);
-    }
-    for (const { matches, node: into } of node.wild?.values() ?? []) {
-      if (matches(name)) {
+    const known = compared.get(node) ?? new Map<string, readonly Node[]>();
+    compared.set(node, known);
+    const matching =
+      known.get(name) ?? [...node.wild.values()].flatMap((wild) => (wild.matches(name) ? wild.node : NONE));
+    known.set(name, matching.length === 0 ? NONE : matching);
+    return matching;
+  }
+
+  return (nodes, name) => {
+    const next = new Set<Node>();
+    for (const node of nodes) {
+      if (node.isDeep) {
+        next.add(node);
+      }
+      const named = node.names?.get(name);
+      for (const into of named === undefined ? wildFrom(node, name) : [named, ...wildFrom(node, name)]) {
         enter(into, next);
       }
     }
-  }
-  return next;
+    return next;
+  };
 }
+
+const NONE: readonly Node[] = [];

@@ -5,30 +5,48 @@ export const ONE = Symbol('any character');
 /** Any other is a character of its own. */
 export type Token = string | typeof ANY | typeof ONE;
 
-const isLiteral = (token: Token) => typeof token === 'string';
-
 /** Whether the whole of a text matches. Most texts do not, and fail at the ends, which are compared first. */
 export function makeWildcard(tokens: readonly Token[]): (text: string) => boolean {
-  const first = tokens.findIndex((token) => !isLiteral(token));
+  const first = tokens.findIndex((token) => typeof token !== 'string');
   if (first === -1) {
     const literal = tokens.join('');
     return (text) => text === literal;
   }
-  const end = tokens.findLastIndex((token) => !isLiteral(token)) + 1;
-  const [prefix, suffix] = [tokens.slice(0, first), tokens.slice(end)].map((ends) => ends.join('')) as [string, string];
-  const middle = tokens.slice(first, end);
-  const isAny = middle.length === 1 && middle[0] === ANY;
+  const end = tokens.findLastIndex((token) => typeof token !== 'string') + 1;
+  const prefix = tokens.slice(0, first).join('');
+  const suffix = tokens.slice(end).join('');
+  const matchesMiddle = makeMiddle(tokens.slice(first, end));
   return (text) =>
     text.length >= prefix.length + suffix.length &&
     text.endsWith(suffix) &&
     text.startsWith(prefix) &&
-    (isAny || matchesAll(middle, [...text.slice(prefix.length, text.length - suffix.length)]));
+    matchesMiddle(text.slice(prefix.length, text.length - suffix.length));
 }
 
-/**
- * Each run of tokens takes the first place where it fits after the one before, so that only the last {@link ANY} has
- * to be tried again: never more than tokens × characters.
- */
+/** Each part is taken where it first fits after the one before: that leaves most to the others. */
+function makeMiddle(tokens: readonly Token[]): (text: string) => boolean {
+  if (tokens.includes(ONE)) {
+    return (text) => matchesAll(tokens, [...text]);
+  }
+  const parts: string[] = [];
+  for (const token of tokens) {
+    if (token === ANY) {
+      parts.push('');
+    } else {
+      parts[parts.length - 1] += String(token);
+    }
+  }
+  return (text) => {
+    let at = 0;
+    return parts.every((part) => {
+      const found = text.indexOf(part, at);
+      at = found + part.length;
+      return found !== -1;
+    });
+  };
+}
+
+/** The same where some characters may be any. Only the last {@link ANY} ever has to take more. */
 function matchesAll(tokens: readonly Token[], characters: readonly string[]): boolean {
   let token = 0;
   let any = -1;

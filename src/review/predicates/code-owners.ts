@@ -1,14 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { shorten } from '../../common/shorten.ts';
 import type { Facts } from '../../facts/table.ts';
 import { type CodeOwnersDialect, MAX_CODE_OWNERS_BYTES } from '../../forges/port/forges.ts';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
-import { MAX_CODE_OWNERS_SEGMENT, MAX_PATTERN_LENGTH } from '../limits.ts';
-import { type ExpressionLine, matchingLines, parsePathExpression } from '../matching/expression-lines.ts';
-import { fromGiteaExpression } from '../matching/gitea-expression.ts';
-import { makePathTree, type PathPattern, parsePathPattern } from '../matching/path-tree.ts';
-import { expressionFault } from '../matching/pattern.ts';
 import { quotedList, say, type Text } from '../text.ts';
+import { type Dialect, EXPRESSIONS, GITHUB, short } from './code-owners-dialects.ts';
 import { pathsOf } from './files.ts';
 
 /** Owners of a path. */
@@ -27,19 +22,22 @@ export interface CodeOwnersFault {
   readonly what: Text;
 }
 
-type FindOwners = (paths: readonly string[]) => readonly (readonly Owned[])[];
-
 interface ReadCodeOwners {
   readonly kind: 'read';
-  /** Each of them has to approve. Empty: the path has no owners. Of the same lines it is the same object. */
+  /** Each of them has to approve. Empty: the path has no owners. */
   readonly ownersOf: (path: string) => readonly Owned[];
-  /** The same of many paths, which is faster. */
-  readonly ownersOfEach: FindOwners;
+  /** The same of many paths at once. Owners by the same lines are the same object. */
+  readonly ownersOfEach: (paths: readonly string[]) => readonly (readonly Owned[])[];
+  /** The first of them. */
   readonly faults: readonly CodeOwnersFault[];
+  readonly moreFaults: number;
 }
 
 /** What an unusable one says is not known, which is not the same as a change without owners. `why` follows "a CODEOWNERS file". */
 type CodeOwners = ReadCodeOwners | { readonly kind: 'unusable'; readonly why: Text };
+
+/** Faults that are kept for showing. */
+const MAX_FAULTS = 10;
 
 /** Characters of the texts that are kept: one of the largest, or many others. */
 const MAX_KEPT_CHARACTERS = 4_000_000;
@@ -58,6 +56,10 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOw
   if (known !== undefined) {
     return known;
   }
+  // Before another one takes memory, too.
+  while (kept.calculatedSize + text.length > MAX_KEPT_CHARACTERS && kept.size > 0) {
+    kept.pop();
+  }
   const read = compileCodeOwners(text, dialect);
   kept.set(text, read);
   return read;
@@ -65,7 +67,7 @@ export function readCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOw
 
 function compileCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOwners {
   if (Buffer.byteLength(text) > MAX_CODE_OWNERS_BYTES) {
-    return { kind: 'unusable', why: say`that is larger than ${MAX_CODE_OWNERS_BYTES} bytes` };
+    return { kind: 'unusable', why: say`that is larger than ${[String(MAX_CODE_OWNERS_BYTES)]} bytes` };
   }
   // As of a file in UTF-16.
   if (text.includes('\0')) {
@@ -74,122 +76,91 @@ function compileCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOwners
   return dialect === 'github' ? compileLines(text, GITHUB) : compileLines(text, EXPRESSIONS[dialect]);
 }
 
-/** How lines are read whose patterns become this. */
-interface Dialect<Pattern> {
-  readonly wordsOf: (line: string) => readonly string[];
-  readonly owner: RegExp;
-  /** What can only be meant for an owner, also if it is misspelt. */
-  readonly ownerAlone: RegExp;
-  readonly everyPath: Pattern;
-  readonly readPattern: (written: string, names: readonly string[]) => ReadPattern<Pattern>;
-  readonly finderOf: (lines: readonly Line<Pattern>[]) => FindOwners;
-}
-
-type Line<Pattern> = Owned & { readonly pattern: Pattern };
-
-type ReadPattern<Pattern> =
-  | { readonly kind: 'pattern'; readonly pattern: Pattern }
-  /** The forge cannot use it either. `what` it is. */
-  | { readonly kind: 'skipped'; readonly what: Text }
-  /** The forge may be able to use it. */
-  | { readonly kind: 'unreadable' };
-
+/** Only where lines are is kept of them: few of a long file concern a change, and those are read again. */
 function compileLines<Pattern>(text: string, dialect: Dialect<Pattern>): CodeOwners {
-  const lines: Line<Pattern>[] = [];
+  const lines = text.split('\n');
+  const lineAt = (line: number) => {
+    const read = readLine(lines[line] ?? '', dialect);
+    return 'owned' in read ? read : undefined;
+  };
+  const index = dialect.makeIndex((line) => lineAt(line)?.pattern);
   const faults: CodeOwnersFault[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    const [written, ...names] = dialect.wordsOf(line.trim());
-    if (written === undefined) {
-      continue;
+  let moreFaults = 0;
+  for (const [at, written] of lines.entries()) {
+    const read = readLine(written, dialect);
+    if ('unreadable' in read) {
+      return {
+        kind: 'unusable',
+        why: say`with a pattern in line ${at + 1} that Gatehouse cannot read: ${read.unreadable}`,
+      };
     }
-    const fault = (what: Text) => faults.push({ line: index + 1, what });
-    if (isOwnerAlone(written, dialect)) {
-      // Of what these people are the owners is not known, which must not make a change green.
-      lines.push({ pattern: dialect.everyPath, owners: [], invalid: [written, ...names], patterns: [written] });
-      fault(say`${short(written)} is read as an owner, and no pattern stands before it`);
-      continue;
+    if ('owned' in read) {
+      index.add(read.pattern, at, read.owned.invalid.length === 0);
     }
-    const read = written.includes(UNDECODED) ? UNREADABLE : dialect.readPattern(written, names);
-    if (read.kind === 'unreadable') {
-      const why = say`with a pattern in line ${index + 1} that Gatehouse cannot read: ${written}`;
-      return { kind: 'unusable', why };
-    }
-    if (read.kind === 'skipped') {
-      fault(say`${read.what}, so the line is skipped`);
-      continue;
-    }
-    const unique = [...new Map(names.map((name) => [bareOwner(name), name])).values()];
-    const owners = unique.filter((name) => dialect.owner.test(name));
-    const invalid = unique.filter((name) => !dialect.owner.test(name));
-    lines.push({ pattern: read.pattern, owners, invalid, patterns: [written] });
-    if (invalid.length > 0) {
-      fault(say`${quotedList(invalid.map(short), 3)} cannot be an owner`);
+    if (read.fault !== undefined && faults.length < MAX_FAULTS) {
+      faults.push({ line: at + 1, what: read.fault });
+    } else if (read.fault !== undefined) {
+      moreFaults += 1;
     }
   }
-  const ownersOfEach = dialect.finderOf(lines);
-  return { kind: 'read', ownersOf: (path) => ownersOfEach([path])[0] ?? [], ownersOfEach, faults };
+
+  const ownersOfEach = (paths: readonly string[]) => {
+    const known = new Map<string, Owned>();
+    const ownedBy = (by: readonly number[]) => {
+      const key = by.join();
+      const owned = known.get(key) ?? joined(by.flatMap((line) => lineAt(line)?.owned ?? []));
+      known.set(key, owned);
+      return owned;
+    };
+    return index
+      .matching(paths)
+      .map((found) => withOwners(dialect.areJoined ? [ownedBy(found)] : found.map((line) => ownedBy([line]))));
+  };
+  return { kind: 'read', ownersOf: (path) => ownersOfEach([path])[0] ?? [], ownersOfEach, faults, moreFaults };
 }
 
-const UNREADABLE = { kind: 'unreadable' } as const;
+type ReadLine<Pattern> =
+  | { readonly unreadable: string }
+  /** Without owners and fault: it is empty. */
+  | { readonly fault?: Text | undefined }
+  | { readonly pattern: Pattern; readonly owned: Owned; readonly fault?: Text | undefined };
+
 /** What bytes become that are not UTF-8. */
 const UNDECODED = '\ufffd';
+
+function readLine<Pattern>(line: string, dialect: Dialect<Pattern>): ReadLine<Pattern> {
+  const [written, ...names] = dialect.wordsOf(line.trim());
+  if (written === undefined) {
+    return {};
+  }
+  if (isOwnerAlone(written, dialect)) {
+    // Which paths it is for is not known, which must not make a change green.
+    return {
+      pattern: dialect.everyPath,
+      owned: { owners: [], invalid: [written, ...names], patterns: [written] },
+      fault: say`${short(written)} is read as an owner, and no pattern stands before it`,
+    };
+  }
+  const read = dialect.readPattern(written, names);
+  if (read.kind === 'unreadable' || written.includes(UNDECODED)) {
+    return { unreadable: written };
+  }
+  if (read.kind === 'skipped') {
+    return { fault: say`${read.what}, so the line is skipped` };
+  }
+  const unique = [...new Map(names.map((name) => [bareOwner(name), name])).values()];
+  const owners = unique.filter((name) => dialect.owner.test(name));
+  const invalid = unique.filter((name) => !dialect.owner.test(name));
+  return {
+    pattern: read.pattern,
+    owned: { owners, invalid, patterns: [written] },
+    fault: invalid.length === 0 ? undefined : say`${quotedList(invalid.map(short), 3)} cannot be an owner`,
+  };
+}
 
 function isOwnerAlone(word: string, { ownerAlone }: Pick<Dialect<unknown>, 'ownerAlone'>): boolean {
   const parts = word.split(/[,;\uff0c\uff1b]/).filter((part) => part !== '');
   return parts.length > 0 && parts.every((part) => ownerAlone.test(part));
-}
-
-/** How many characters of a faulty line are shown. */
-const MAX_SHOWN = 60;
-const short = (text: string) => shorten(text, MAX_SHOWN);
-
-/**
- * GitHub: patterns much as in .gitignore, without `!`, `[ ]` and `\#`. A login has letters, digits and single hyphens;
- * that of a managed user ends in `_` and a short code, and some old ones end in a hyphen.
- * https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners
- */
-const GITHUB: Dialect<PathPattern> = {
-  wordsOf: (line) => (line.startsWith('#') ? [] : (line.replace(/(?<!\\)\s#.*$/s, '').match(/(?:\\.|\S)+/gs) ?? [])),
-  owner: /^@[a-z\d]+(?:-[a-z\d]+)*-?(?:_[a-z\d]+)?(?:\/[\w-]+)?$|^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)*$/i,
-  // `@types/`, `@scope/pkg/**` and `@file.ts` are paths, and so is `icon@2x.png`.
-  ownerAlone: /^@+[\p{L}\p{N}_-]*(?:\[bot\]|\/[\p{L}\p{N}_-]+)?\.?$|^[\w.+-]+@(?!\d+x\.)[\w-]+(?:\.[\w-]+)+$/u,
-  everyPath: { segments: ['**'], itself: false, below: true },
-  readPattern(written) {
-    const pattern = /^!|^\\#|[[\]]/.test(written) ? undefined : parsePathPattern(written);
-    if (pattern === undefined) {
-      return { kind: 'skipped', what: say`${short(written)} is no pattern` };
-    }
-    return pattern.segments.some((segment) => segment.length > MAX_CODE_OWNERS_SEGMENT)
-      ? UNREADABLE
-      : { kind: 'pattern', pattern };
-  },
-  finderOf: lastOwners,
-};
-
-/**
- * The last line that matches counts, and one without owners takes ownership away. Whether GitHub skips a line with a
- * name that cannot be an owner is not certain: it counts, and so does the line that would count without it.
- */
-function lastOwners(lines: readonly Line<PathPattern>[]): FindOwners {
-  const tree = makePathTree();
-  for (const [index, { pattern, invalid }] of lines.entries()) {
-    tree.add(pattern, index, invalid.length === 0);
-  }
-  return (paths) => paths.map((path) => withOwners(tree.lastMatching(path).flatMap((line) => lines[line] ?? [])));
-}
-
-/** The owners of all lines that match. */
-function allOwners(lines: readonly Line<ExpressionLine>[]): FindOwners {
-  const patterns = lines.map(({ pattern }) => pattern);
-  return (paths) => {
-    const known = new Map<string, readonly Owned[]>();
-    return matchingLines(patterns, paths).map((found) => {
-      const key = found.join();
-      const owned = known.get(key) ?? withOwners([joined(found.flatMap((line) => lines[line] ?? []))]);
-      known.set(key, owned);
-      return owned;
-    });
-  };
 }
 
 function joined(lines: readonly Owned[]): Owned {
@@ -204,85 +175,6 @@ function joined(lines: readonly Owned[]): Owned {
 function withOwners(owned: readonly Owned[]): readonly Owned[] {
   const valid = owned.filter(({ owners }) => owners.length > 0);
   return valid.length > 0 ? valid : owned.filter(({ invalid }) => invalid.length > 0).slice(0, 1);
-}
-
-/**
- * Gitea and Forgejo: an expression for the whole path, or `!` and one for all other paths. `sourceOf` is without what
- * the forge ignores of it, and `compiled` what our engine takes; undefined where that may mean something else.
- * https://docs.gitea.com/usage/repository/code-owners
- */
-function makeExpressionDialect(
-  sourceOf: (pattern: string) => string | undefined,
-  compiled: (source: string) => string | undefined,
-): Dialect<ExpressionLine> {
-  return {
-    wordsOf: expressionWords,
-    owner: /^@?[\w.-]+(?:\/[\w.-]+)?$/,
-    ownerAlone: /^@+[\p{L}\p{N}_.-]*(?:\/[\p{L}\p{N}_.-]+)?$/u,
-    everyPath: { ...parsePathExpression(''), matches: () => true, negated: false, expression: () => '' },
-    readPattern(written, names) {
-      if (names.length === 0) {
-        return { kind: 'skipped', what: say`${short(written)} has no owner` };
-      }
-      const negated = written.startsWith('!');
-      const source = written.length > MAX_PATTERN_LENGTH ? undefined : sourceOf(written.slice(negated ? 1 : 0));
-      if (source === undefined) {
-        return UNREADABLE;
-      }
-      const parsed = parsePathExpression(source);
-      const line = { ...parsed, negated, expression: () => compiled(source) ?? '' };
-      return parsed.matches === undefined
-        ? readExpression(compiled(source), line, written)
-        : { kind: 'pattern', pattern: line };
-    },
-    finderOf: allOwners,
-  };
-}
-
-function readExpression(
-  expression: string | undefined,
-  pattern: ExpressionLine,
-  written: string,
-): ReadPattern<ExpressionLine> {
-  if (expression === undefined) {
-    return UNREADABLE;
-  }
-  const fault = expressionFault(expression);
-  if (fault === undefined) {
-    return { kind: 'pattern', pattern };
-  }
-  return FAULTS_EVERYWHERE.test(fault)
-    ? { kind: 'skipped', what: say`${short(written)} is no regular expression` }
-    : UNREADABLE;
-}
-
-const EXPRESSIONS: Readonly<Record<Exclude<CodeOwnersDialect, 'github'>, Dialect<ExpressionLine>>> = {
-  // https://github.com/go-gitea/gitea/blob/v1.26.0/models/issues/pull.go
-  gitea: makeExpressionDialect(
-    (pattern) => pattern.replace(/^\//, ''),
-    (source) => fromGiteaExpression(`^${source}$`),
-  ),
-  // Go's own engine, which is RE2. There no path matches a pattern that begins with a slash, which cannot be what its
-  // author means, and may change as it did in Gitea.
-  forgejo: makeExpressionDialect(
-    (pattern) => (pattern.startsWith('/') ? undefined : pattern),
-    (source) => `^${source}$`,
-  ),
-};
-
-/** What no engine takes. Lookahead and more, which only Gitea's has, is no fault of the line. */
-const FAULTS_EVERYWHERE = /^not a valid RE2 pattern: (?:missing closing|unexpected \)|trailing backslash)/;
-
-/** A backslash takes the next character as it is: `\#`, `\ `, and `\\.` for the expression `\.`. */
-function expressionWords(line: string): string[] {
-  const words: string[] = [];
-  for (const [word] of line.matchAll(/(?:\\[\s\S]|[^ \t#\\])+|#.*/g)) {
-    if (word.startsWith('#')) {
-      break;
-    }
-    words.push(word.replace(/\\([\s\S])/g, '$1'));
-  }
-  return words;
 }
 
 /** The changed paths that have owners, by the lines of CODEOWNERS that say so. */

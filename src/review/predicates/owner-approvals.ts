@@ -13,7 +13,6 @@ import { couldNotRead } from './team-members.ts';
 /** What is kept for showing. A CODEOWNERS file and a change may each have thousands of them. */
 const MAX_ROWS = 50;
 const MAX_OWNERS = 20;
-const MAX_FAULTS = 10;
 const MAX_PATH_LENGTH = 500;
 
 interface ByOwners {
@@ -45,8 +44,8 @@ export function judgeOwners(
     path: codeOwners.path,
     rows: rows.slice(0, MAX_ROWS),
     leftOut: rows.length - Math.min(rows.length, MAX_ROWS),
-    faults: read.faults.slice(0, MAX_FAULTS),
-    moreFaults: read.faults.length - Math.min(read.faults.length, MAX_FAULTS),
+    faults: read.faults,
+    moreFaults: read.moreFaults,
   };
   const worst = ORDER.find((outcome) => judged.some((row) => row.outcome === outcome)) ?? 'matched';
   if (worst !== 'matched') {
