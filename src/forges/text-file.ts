@@ -1,7 +1,13 @@
 import { ForgeError } from './port/forge-error.ts';
+import { MAX_CODE_OWNERS_BYTES } from './port/forges.ts';
 
-/** Policies and CODEOWNERS are small; GitHub itself gives no content above this (1 MiB). */
+/** Policies are small; GitHub gives no content above this (1 MiB) together with a file's name. */
 const MAX_TEXT_BYTES = 1_048_576;
+
+/** How large a file may be that is read. */
+export function maxBytesOf(path: string): number {
+  return /(?:^|\/)CODEOWNERS$/.test(path) ? MAX_CODE_OWNERS_BYTES : MAX_TEXT_BYTES;
+}
 
 /** A commit's full id, SHA-1 or SHA-256: what is there never changes. */
 export function isObjectId(ref: string): boolean {
@@ -27,8 +33,11 @@ export function textOfBlob(
     throw new ForgeError('not-a-file', `${path} is ${NOT_FILES[blob.type] ?? 'not a file'}`);
   }
   const content = blob.encoding === 'base64' ? Buffer.from(blob.content ?? '', 'base64') : undefined;
-  if (content === undefined || content.byteLength > MAX_TEXT_BYTES) {
-    throw new ForgeError('too-large', `${path} is larger than ${MAX_TEXT_BYTES} bytes and is not read`);
+  if (content === undefined || content.byteLength > maxBytesOf(path)) {
+    throw new ForgeError(
+      'too-large',
+      `${path} is larger than ${maxBytesOf(path)} bytes, or than the forge gives, and is not read`,
+    );
   }
   return content.toString('utf8');
 }

@@ -266,9 +266,13 @@ function contents(world: World, repository: Repository, path: string, ref: strin
       size: content.byteLength,
       name: path.split('/').at(-1),
       path,
-      // GitHub breaks the text into lines.
-      content: large ? '' : content.toString('base64').replaceAll(/.{60}/g, '$&\n'),
+      content: large ? '' : inLines(content),
       sha: blobId(content),
     },
   };
+}
+
+/** GitHub breaks the text into lines. */
+export function inLines(content: Buffer): string {
+  return content.toString('base64').replaceAll(/.{60}/g, '$&\n');
 }

@@ -1,7 +1,7 @@
 import { blobId, commitsBetween, MODES, typeOf } from './git.ts';
 import { withRepository as onGitea, page } from './gitea-read-routes.ts';
 import * as gitea from './gitea-shapes.ts';
-import { NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
+import { inLines, NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
 import type { Answer, Routes } from './routes.ts';
 import type { World } from './world.ts';
 
@@ -58,6 +58,15 @@ export function githubHistoryRoutes(world: World): Routes {
       return tree === undefined
         ? NOT_FOUND
         : { status: 200, body: { sha, tree: truncated ? tree.slice(0, MOST_TREE_ENTRIES) : tree, truncated } };
+    }),
+
+    [`GET ${repos}/git/blobs/:sha`]: onGitHub(world, (_, call): Answer => {
+      const sha = call.parameters['sha'] ?? '';
+      const blobs = [...world.objects.values()].flatMap(({ tree }) => [...tree.values()]);
+      const blob = blobs.find((content) => blobId(content) === sha);
+      return blob === undefined
+        ? NOT_FOUND
+        : { status: 200, body: { sha, size: blob.byteLength, encoding: 'base64', content: inLines(blob) } };
     }),
 
     [`GET ${repos}/collaborators/:login/permission`]: onGitHub(world, (_, call): Answer => {

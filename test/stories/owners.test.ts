@@ -42,4 +42,30 @@ for (const name of EVERY_FORGE) {
     await scene.settled();
     t.regex(scene.comments(number).join(), /^- `CODEOWNERS`, line 3: `.*` is no .*, so the line is skipped$/m);
   });
+
+  test(`${name}: a CODEOWNERS file of 700,000 characters is judged`, async (t) => {
+    const lines = Array.from({ length: 20_000 }, (_, index) => {
+      const folder = { github: `/packages/package-${index}/`, gitea: `packages/package-${index}/.*` }[dialect];
+      return `${folder} @person${index} @octo\n`;
+    });
+    const text = `${lines.join('')}${CODEOWNERS[dialect]}`;
+    t.true(text.length > 700_000);
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, CODEOWNERS: text });
+    const number = await scene.open({ 'src/a': 'a\n', 'packages/package-19000/a': 'a\n' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /^\| `packages\/package-19000\/a` \| `person19000`, `octo` \|/m);
+    await scene.review(number, 'person19000', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: owners without a pattern are named, and nothing is green`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, CODEOWNERS: '# everything\n@octo/core @alice\n' });
+    const number = await scene.open({ 'src/a': 'a\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /^- `CODEOWNERS`, line 2: `@octo\/core` is read as an owner/m);
+  });
 }

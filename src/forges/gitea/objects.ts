@@ -21,7 +21,7 @@ const MAX_COMMITS = 1_000;
 
 /** An object never changes. */
 const MAX_ENTRIES = 50_000;
-const MAX_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 8_000_000;
 
 type Tree = z.output<typeof shapes.tree>;
 type Blob = z.output<typeof shapes.blob>;

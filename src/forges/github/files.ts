@@ -1,7 +1,8 @@
 import type { Octokit } from 'octokit';
+import { requireFound } from '../answer.ts';
 import { ForgeError, UnknownCommitError } from '../port/forge-error.ts';
 import { isFilePath } from '../port/names.ts';
-import { isObjectId, textOfBlob } from '../text-file.ts';
+import { isObjectId, maxBytesOf, textOfBlob } from '../text-file.ts';
 import type { GitHubClient } from './client.ts';
 import { noSuchCommit, repositoryAddress } from './read.ts';
 import { ask } from './request.ts';
@@ -40,9 +41,24 @@ export async function fileAt(
   return textOfBlob(again, path);
 }
 
-function askContents(octokit: Octokit | undefined, repository: string, path: string, ref: string) {
-  const parameters = { ...repositoryAddress(repository), path, ref };
-  return ask(octokit, 'GET /repos/{owner}/{repo}/contents/{path}', parameters, shapes.contents);
+async function askContents(octokit: Octokit | undefined, repository: string, path: string, ref: string) {
+  const address = repositoryAddress(repository);
+  const found = await ask(
+    octokit,
+    'GET /repos/{owner}/{repo}/contents/{path}',
+    { ...address, path, ref },
+    shapes.contents,
+  );
+  // GitHub says of a file of more than 1 MB what it is, and gives its content elsewhere.
+  const isElsewhere = found?.encoding === 'none' && (found.size ?? 0) <= maxBytesOf(path);
+  if (!isElsewhere || found?.sha === undefined) {
+    return found;
+  }
+  const route = 'GET /repos/{owner}/{repo}/git/blobs/{file_sha}';
+  return {
+    ...found,
+    ...requireFound(await ask(octokit, route, { ...address, file_sha: found.sha }, shapes.blob), route),
+  };
 }
 
 /** Follows a path from directory to directory. */

@@ -142,8 +142,17 @@ export const membership = z.object({ state: z.enum(['active', 'pending']) });
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
   z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
-  z.object({ type: z.string(), encoding: z.string().optional(), content: z.string().optional() }),
+  z.object({
+    type: z.string(),
+    encoding: z.string().optional(),
+    content: z.string().optional(),
+    size: z.number().optional(),
+    /** The blob's id. */
+    sha: z.string().optional(),
+  }),
 ]);
+
+export const blob = z.object({ encoding: z.string(), content: z.string() });
 
 const status = z.object({
   context: z.string(),

@@ -148,7 +148,7 @@ function readLine<Pattern>(line: string, dialect: Dialect<Pattern>): ReadLine<Pa
   if (read.kind === 'skipped') {
     return { fault: say`${read.what}, so the line is skipped` };
   }
-  const unique = [...new Map(names.map((name) => [bareOwner(name), name])).values()];
+  const unique = [...Map.groupBy(names, bareOwner).values()].flatMap(([first]) => first ?? []);
   const owners = unique.filter((name) => dialect.owner.test(name));
   const invalid = unique.filter((name) => !dialect.owner.test(name));
   return {

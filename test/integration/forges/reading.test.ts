@@ -470,6 +470,18 @@ for (const name of FORGES) {
     t.regex(error.message, /larger than/);
   });
 
+  test(`${name}: CODEOWNERS may have three megabytes`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const text = `\ufeff# \u00fc\n${'/a/ @bob\n'.repeat(300_000)}`;
+    const read = (path: string, contents: string) =>
+      forge.fileAt(SITE, path, simulated.commit(SITE, 'main', { [path]: contents }));
+    t.is(await read('CODEOWNERS', text), text);
+    t.is(await read('docs/CODEOWNERS', text), text);
+    const error = await forgeError(t, () => read('CODEOWNERS', 'x'.repeat(3_200_000)));
+    t.is(error.kind, 'too-large');
+    t.regex(error.message, /larger than/);
+  });
+
   test(`${name}: open pull requests are listed without the closed ones`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const first = openPullRequest(simulated);

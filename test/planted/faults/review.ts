@@ -117,9 +117,17 @@ export const REVIEW: readonly Fault[] = [
   {
     id: 'review-first-code-owners',
     title: 'takes the first line of CODEOWNERS that matches, and not the last',
+    file: 'src/review/matching/path-tree.ts',
+    find: 'sort((one, other) => other - one)',
+    replace: 'sort((one, other) => one - other)',
+    tests: ['test/unit/review/code-owners.test.ts'],
+  },
+  {
+    id: 'review-owners-without-pattern',
+    title: 'takes a line of owners without a pattern for a path',
     file: 'src/review/predicates/code-owners.ts',
-    find: 'const fromLast = lines.toReversed();',
-    replace: 'const fromLast = [...lines];',
+    find: 'if (isOwnerAlone(written, dialect)) {',
+    replace: "if (isOwnerAlone(written, dialect) && written === '') {",
     tests: ['test/unit/review/code-owners.test.ts'],
   },
   {

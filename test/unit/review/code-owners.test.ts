@@ -129,7 +129,7 @@ test('without CODEOWNERS, or with half a list of files, nothing passes silently'
   t.is(requiring(rule, { codeowners_unread: true, files: [{ path: 'b/x' }], reviews }).outcome, 'undecided');
   t.is(requiring(rule, { codeowners, files: [{ path: 'b/x' }], files_complete: false, reviews }).outcome, 'undecided');
   t.is(requiring(rule, { codeowners, files: [{ path: 'b/x' }], files_complete: false }).outcome, 'unmatched');
-  t.is(requiring(rule, { codeowners: ' '.repeat(300_000), files: [{ path: 'b/x' }], reviews }).outcome, 'undecided');
+  t.is(requiring(rule, { codeowners: ' '.repeat(3_200_000), files: [{ path: 'b/x' }], reviews }).outcome, 'undecided');
 });
 
 test('Gitea: a line that only Gitea can read leaves no file without owners', (t) => {
@@ -311,6 +311,129 @@ test('a CODEOWNERS file with errors names their lines', (t) => {
     '4: "alone" has no owner, so the line is skipped',
     '5: "x@y.test", "@a/b/c" cannot be an owner',
   ]);
+});
+
+test('names that no forge gives to an owner are faults', (t) => {
+  const faulty = (line: string, dialect: CodeOwnersDialect = 'github') => {
+    const read = readCodeOwners(`.* @zoe\n${line}`, dialect);
+    return read.kind === 'read' && read.faults.some((fault) => fault.line === 2);
+  };
+  const never = [
+    '@bob,',
+    '@octo/core,',
+    '@bob;',
+    ';',
+    '@bob\uff0c',
+    '@a,@b',
+    '@bob#x',
+    '@@octo',
+    '@',
+    '@octo/',
+    '@octo/a/b',
+  ];
+  for (const owner of never) {
+    t.true(faulty(`docs/ ${owner}`), owner);
+    t.is(requiring(rule, { codeowners: `docs/ ${owner}`, files: [{ path: 'docs/a' }] }).outcome, 'unmatched', owner);
+  }
+  for (const owner of ['@-bob', '@a--b', '@bob.x', '@bob\\', 'x@y.test,', '@octo/co.re', '@octo corp']) {
+    t.true(faulty(`docs/ ${owner}`), owner);
+  }
+  for (const owner of ['@Bob-x', '@bob-', '@bob_octo', '@0', '@octo/the_core-2', 'a.b+c@d-e.test', '@a @A']) {
+    t.false(faulty(`docs/ ${owner}`), owner);
+  }
+  for (const dialect of ['gitea', 'forgejo'] as const) {
+    for (const owner of never.filter((name) => name !== '@bob#x')) {
+      t.true(faulty(`docs/.* ${owner}`, dialect), owner);
+    }
+    t.false(faulty('docs/.* @a.b_c-d octo/the.core bob#x', dialect));
+  }
+});
+
+test('a line of owners without a pattern leaves no file without an owner', (t) => {
+  const by = (author: string, codeowners: string, dialect: CodeOwnersDialect = 'github') =>
+    requiring(rule, { codeowners, dialect, files: [{ path: 'docs/a' }], reviews: [{ author }] }).outcome;
+  const alone = [
+    '@octo/core',
+    '@octo/core @sally',
+    '@sally # all',
+    '@sally, @bob',
+    '@sally,@bob',
+    '@octo/core docs/',
+    '@@octo',
+  ];
+  for (const dialect of ['github', 'gitea', 'forgejo'] as const) {
+    for (const line of alone) {
+      t.is(by('sally', line, dialect), 'unmatched', line);
+      t.is(
+        by('sally', `${line}\n/docs/a @sally`.replace('/docs', dialect === 'github' ? '/docs' : 'docs'), dialect),
+        'matched',
+        line,
+      );
+      t.is(by('carol', `.* @carol\n* @carol\n${line}`, dialect), 'matched', line);
+      t.is(by('sally', `.* @carol\n* @carol\n${line}`, dialect), 'unmatched', line);
+    }
+  }
+  for (const line of ['sally@x.test', 'sally@x.test @sally', '@octo[bot]']) {
+    t.is(by('sally', line), 'unmatched', line);
+  }
+});
+
+test('a path may begin with an at sign', (t) => {
+  const paths: readonly (readonly [pattern: string, path: string, dialect?: CodeOwnersDialect])[] = [
+    ['@types/', '@types/node'],
+    ['@scope/pkg/**', '@scope/pkg/a'],
+    ['@scope/*', '@scope/pkg'],
+    ['@a/b/c', '@a/b/c/d'],
+    ['/@types', '@types/node'],
+    ['@app.ts', 'src/@app.ts'],
+    ['icon@2x.png', 'src/icon@2x.png'],
+    ['@types/.*', '@types/node', 'gitea'],
+    ['@a/b/c', '@a/b/c', 'forgejo'],
+  ];
+  for (const [pattern, path, dialect = 'github'] of paths) {
+    t.is(owners(`${pattern} @bob`, path, dialect), '@bob', pattern);
+    t.is(owners(`${pattern} @bob`, 'x', dialect), '', pattern);
+  }
+});
+
+test('GitHub: whatever is between words and lines, owners are the same', (t) => {
+  const written = [
+    'docs/\t@bob\t# of @carol',
+    '\ufeffdocs/ @bob',
+    '* @all\r\ndocs/ @bob\r\n',
+    '  docs/ @bob @BOB',
+    '[Docs] @x\n^[Docs]\n!docs/ @x\ndocs/ @bob',
+  ];
+  for (const text of [...written, 'docs/ @bob # \u2028 @carol', `docs/ @bob${' # '.repeat(50_000)}\u2028`]) {
+    t.is(owners(text, 'docs/a'), '@bob', text.slice(0, 100));
+  }
+  t.is(owners('docs/\\#a\\b\\* @bob', 'docs/#ab*'), '@bob', 'a backslash takes the next character as it is');
+  t.is(owners('* @all\ndocs/\\', 'docs/a'), '@all', 'nothing is escaped');
+  t.is(owners('/ @bob', 'docs/a'), '');
+});
+
+test('what may not be read as it was meant is unusable', (t) => {
+  const files = [{ path: 'docs/a' }];
+  for (const codeowners of [
+    Buffer.from('* @bob\n', 'utf16le').toString(),
+    '* @bob\0',
+    'd\ufffdcs/ @bob',
+    `${'a'.repeat(100_000)} @bob`,
+  ]) {
+    t.is(requiring(rule, { codeowners, files }).outcome, 'undecided', codeowners.slice(0, 20));
+  }
+  t.is(owners('# d\ufffdcs\ndocs/ @bob', 'docs/a'), '@bob', 'in a comment it does not matter');
+  t.is(owners(`docs/${' @bob'.repeat(20_000)}`, 'docs/a'), '@bob');
+  t.is(owners(`${'docs/'.repeat(60)} @bob`, `${'docs/'.repeat(60)}a`), '@bob');
+});
+
+test('a CODEOWNERS file of 3 MB is judged, and a larger one is not', (t) => {
+  const line = (index: number) => `/packages/package-${index}/ @octo/core @person${index}\n`;
+  const lines = Array.from({ length: 60_000 }, (_, index) => line(index)).join('');
+  const large = `${lines}${'#'.repeat(3_145_728 - lines.length)}`;
+  t.is(owners(large, 'packages/package-59000/a'), '@octo/core @person59000');
+  t.is(owners(`${large}#`, 'packages/package-59000/a'), 'a file that is larger than 3145728 bytes');
+  t.is(owners(`${large.slice(0, -1)}\u00fc`, 'a'), 'a file that is larger than 3145728 bytes');
 });
 
 // Which file needs whom
