@@ -475,8 +475,8 @@ for (const name of FORGES) {
     const text = `\ufeff# \u00fc\n${'/a/ @bob\n'.repeat(300_000)}`;
     const read = (path: string, contents: string) =>
       forge.fileAt(SITE, path, simulated.commit(SITE, 'main', { [path]: contents }));
-    t.is(await read('CODEOWNERS', text), text);
-    t.is(await read('docs/CODEOWNERS', text), text);
+    t.true((await read('CODEOWNERS', text)) === text);
+    t.true((await read('docs/CODEOWNERS', text)) === text);
     const error = await forgeError(t, () => read('CODEOWNERS', 'x'.repeat(3_200_000)));
     t.is(error.kind, 'too-large');
     t.regex(error.message, /larger than/);

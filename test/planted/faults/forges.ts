@@ -115,6 +115,15 @@ export const FORGES: readonly Fault[] = [
     tests: ['test/integration/forges/reading.test.ts'],
   },
   {
+    id: 'forges-content-elsewhere',
+    title: 'takes a large file of GitHub for an empty one',
+    file: 'src/forges/github/files.ts',
+    find: 'if (!isElsewhere || found?.sha === undefined) {',
+    replace:
+      "if (isElsewhere) {\n    return { ...found, encoding: 'base64' };\n  }\n  if (found?.sha === undefined || found.encoding !== '') {",
+    tests: ['test/integration/forges/reading.test.ts'],
+  },
+  {
     id: 'forges-cut-patch-is-whole',
     title: 'takes a patch that GitHub has cut short for the whole',
     file: 'src/forges/github/changed-files.ts',

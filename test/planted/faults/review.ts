@@ -131,6 +131,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/code-owners.test.ts'],
   },
   {
+    id: 'review-owners-of-alternative',
+    title: 'takes what one alternative begins with for what all of an expression do',
+    file: 'src/review/matching/expression-index.ts',
+    find: "prefix: source.includes('|') ? '' : literals.join(''),",
+    replace: "prefix: literals.join(''),",
+    tests: ['test/unit/review/owner-patterns.test.ts', 'test/unit/review/code-owners.test.ts'],
+  },
+  {
     id: 'review-owners-of-one-file',
     title: 'is content with the owners of one file among several',
     file: 'src/review/predicates/owner-approvals.ts',

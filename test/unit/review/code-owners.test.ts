@@ -420,7 +420,7 @@ test('what may not be read as it was meant is unusable', (t) => {
     'd\ufffdcs/ @bob',
     `${'a'.repeat(100_000)} @bob`,
   ]) {
-    t.is(requiring(rule, { codeowners, files }).outcome, 'undecided', codeowners.slice(0, 20));
+    t.is(requiring(rule, { codeowners, files }).outcome, 'undecided', JSON.stringify(codeowners.slice(0, 9)));
   }
   t.is(owners('# d\ufffdcs\ndocs/ @bob', 'docs/a'), '@bob', 'in a comment it does not matter');
   t.is(owners(`docs/${' @bob'.repeat(20_000)}`, 'docs/a'), '@bob');
