@@ -1,7 +1,7 @@
 import { ForgeError } from './port/forge-error.ts';
 import { MAX_CODE_OWNERS_BYTES } from './port/forges.ts';
 
-/** Policies are small; GitHub gives no content above this (1 MiB) together with a file's name. */
+/** Policies are small, and GitHub's contents API gives no content above this (1 MiB). */
 const MAX_TEXT_BYTES = 1_048_576;
 
 /** How large a file may be that is read. */

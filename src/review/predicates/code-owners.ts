@@ -33,8 +33,10 @@ interface ReadCodeOwners {
   readonly moreFaults: number;
 }
 
-/** What an unusable one says is not known, which is not the same as a change without owners. `why` follows "a CODEOWNERS file". */
-type CodeOwners = ReadCodeOwners | { readonly kind: 'unusable'; readonly why: Text };
+type CodeOwners =
+  | ReadCodeOwners
+  /** What it says is not known, which is not the same as a change without owners. `why` follows "a CODEOWNERS file". */
+  | { readonly kind: 'unusable'; readonly why: Text };
 
 /** Faults that are kept for showing. */
 const MAX_FAULTS = 10;
@@ -71,12 +73,12 @@ function compileCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOwners
   }
   // As of a file in UTF-16.
   if (text.includes('\0')) {
-    return { kind: 'unusable', why: say`that is no text in UTF-8` };
+    return { kind: 'unusable', why: say`that is not UTF-8 text` };
   }
   return dialect === 'github' ? compileLines(text, GITHUB) : compileLines(text, EXPRESSIONS[dialect]);
 }
 
-/** Only where lines are is kept of them: few of a long file concern a change, and those are read again. */
+/** Of a pattern only its place in the index is kept. The few lines that concern a change are read again. */
 function compileLines<Pattern>(text: string, dialect: Dialect<Pattern>): CodeOwners {
   const lines = text.split('\n');
   const lineAt = (line: number) => {
@@ -138,11 +140,11 @@ function readLine<Pattern>(line: string, dialect: Dialect<Pattern>): ReadLine<Pa
     return {
       pattern: dialect.everyPath,
       owned: { owners: [], invalid: [written, ...names], patterns: [written] },
-      fault: say`${short(written)} is read as an owner, and no pattern stands before it`,
+      fault: say`${short(written)} is read as an owner, but has no pattern before it`,
     };
   }
   const read = dialect.readPattern(written, names);
-  if (read.kind === 'unreadable' || written.includes(UNDECODED)) {
+  if (read.kind === 'unreadable' || (read.kind === 'pattern' && written.includes(UNDECODED))) {
     return { unreadable: written };
   }
   if (read.kind === 'skipped') {

@@ -422,7 +422,7 @@ test('what may not be read as it was meant is unusable', (t) => {
   ]) {
     t.is(requiring(rule, { codeowners, files }).outcome, 'undecided', JSON.stringify(codeowners.slice(0, 9)));
   }
-  t.is(owners('# d\ufffdcs\ndocs/ @bob', 'docs/a'), '@bob', 'in a comment it does not matter');
+  t.is(owners('# d\ufffdcs\n[\ufffd]\ndocs/ @bob', 'docs/a'), '@bob', 'what is no pattern does not matter');
   t.is(owners(`docs/${' @bob'.repeat(20_000)}`, 'docs/a'), '@bob');
   t.is(owners(`${'docs/'.repeat(60)} @bob`, `${'docs/'.repeat(60)}a`), '@bob');
 });
