@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { shorten } from '../common/shorten.ts';
 import { policyJsonSchema } from '../review/json-schema.ts';
 import { MAX_POLICY_BYTES } from '../review/limits.ts';
@@ -73,7 +73,7 @@ async function checkPolicyFile(
   const workers = startWorkers();
   const result = await workers.parsePolicy(name, text, { path: name }, role);
   await workers.close();
-  const ofName = faultOfName(folder, file);
+  const ofName = await faultOfName(folder, file);
   if (!result.ok || ofName !== '') {
     stdout.write(`${ofName}${result.ok ? '' : formatFaults(result.faults, text)}`);
     return FAULTY;
@@ -120,9 +120,20 @@ export function noPolicyAmong(files: readonly string[]): string {
   return `no policy file here; looked for ${POLICY_PATHS.join(', ')}\n${misnamed}`;
 }
 
-/** What to print where Gatehouse would not read a file because of its name. */
-export function faultOfName(folder: string, file: string): string {
-  return formatFaults(misnamedFault(relative(folder, resolve(folder, file)).replaceAll(sep, '/')), '');
+/** What to print where Gatehouse would not read a file of a repository because of its name. */
+async function faultOfName(folder: string, file: string): Promise<string> {
+  const path = resolve(folder, file);
+  const root = (await repositoryOf(dirname(path))) ?? folder;
+  return formatFaults(misnamedFault(relative(root, path).replaceAll(sep, '/')), '');
+}
+
+/** The closest folder above that git has made a repository. */
+async function repositoryOf(folder: string): Promise<string | undefined> {
+  if ((await readdir(folder).catch((): string[] => [])).includes('.git')) {
+    return folder;
+  }
+  const above = dirname(folder);
+  return above === folder ? undefined : repositoryOf(above);
 }
 
 async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {

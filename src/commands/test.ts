@@ -8,13 +8,13 @@ import { casesJsonSchema } from '../review/json-schema.ts';
 import { MAX_CASES_BYTES } from '../review/limits.ts';
 import type { Fault } from '../review/policy/faults.ts';
 import { mergePolicies } from '../review/policy/merge.ts';
-import { CASES_PATH, misnamedAmong, POLICY_PATHS } from '../review/policy/paths.ts';
+import { CASES_PATH, misnamedAmong, misnamedFault, POLICY_PATHS } from '../review/policy/paths.ts';
 import type { Policy } from '../review/policy/policy.ts';
 import { describeCases } from '../review/rendering/cases.ts';
 import { junitXml } from '../review/rendering/junit.ts';
 import { makePaint } from '../review/rendering/terminal.ts';
 import type { ReviewWorkers } from '../review/workers/review-workers.ts';
-import { faultOfName, firstPolicyFile, formatFaults, noPolicyAmong, policyFilesIn } from './check.ts';
+import { firstPolicyFile, formatFaults, noPolicyAmong, policyFilesIn } from './check.ts';
 import { defineCommand } from './command.ts';
 import { reasonOf, UsageError } from './failures.ts';
 import { hasColours, type Terminal } from './terminal.ts';
@@ -129,12 +129,11 @@ async function readInput(paths: Paths, workers: ReviewWorkers, folder: string): 
     throw new UnusableInput(`gatehouse test: ${noPolicyAmong(here)}`);
   }
   // Cases that nobody runs would pass.
-  const misnamedCases = misnamedAmong(here).find(({ meant }) => meant === CASES_PATH)?.path;
-  const casesPath = paths.cases ?? misnamedCases ?? CASES_PATH;
-  const ofNames = [path, casesPath].map((file) => faultOfName(folder, file)).join('');
-  if (ofNames !== '') {
-    throw new UnusableInput(ofNames);
+  const misnamed = misnamedAmong(here).find(({ meant }) => meant === CASES_PATH);
+  if (paths.cases === undefined && misnamed !== undefined) {
+    throw new UnusableInput(formatFaults(misnamedFault(misnamed.path), ''));
   }
+  const casesPath = paths.cases ?? CASES_PATH;
   const text = await readText(folder, path);
   const role = paths.baseline ? 'baseline' : 'own';
   const own = valid(await workers.parsePolicy(path, text, { path }, role), text).policy;

@@ -7,6 +7,7 @@ import { makeByteBudget } from '../inbox/byte-budget.ts';
 import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
 import type { StoringHealth } from '../inbox/storing-health.ts';
+import { forgetDone } from '../jobs/tables/progress.ts';
 import type { Metrics } from '../metrics.ts';
 import { type SharedDeps, WAKE_CHANNEL, wakeMessage } from './shared-deps.ts';
 
@@ -45,7 +46,10 @@ export function composeDoor(
       metrics.inflightBytes.set(held),
     ),
     inbox,
-    requestResync: async () => {
+    requestResync: async (lists) => {
+      if (lists) {
+        await forgetDone(sharedPool, 'list-repositories');
+      }
       await jobs.requestResync();
       wakeWorkers(redis, metrics, ['resync']);
     },

@@ -67,8 +67,8 @@ export const token = z
 export function url(protocols: readonly string[], path = /^/) {
   return z
     .string()
-    .refine((text) => !text.includes(' ') && !UNSEEN.test(text), {
-      error: 'contains a space, a line break or another invisible character: percent-encode it, or remove it',
+    .refine((text) => !UNSEEN.test(text), {
+      error: 'contains a line break or another invisible character: percent-encode it, or remove it',
       abort: true,
     })
     .refine(

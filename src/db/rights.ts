@@ -16,7 +16,8 @@ export const RIGHTS = {
     queue_counts repositories reviews gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.queue
     gatehouse_jobs.version`,
   DELETE: `baselines delivery_keys left_successes override_comments
-    posted_statuses repositories reviews gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.job_dependency`,
+    posted_statuses progress repositories reviews gatehouse_jobs.job gatehouse_jobs.job_common
+    gatehouse_jobs.job_dependency`,
 } as const;
 
 /** A statement for each right, which is refused without it, also where it finds no row. */

@@ -3,7 +3,7 @@ import type { Permission, Subscription } from './fact.ts';
 import { FACT_NAMES, FACTS, type FactName, type Needs } from './table.ts';
 
 /** What needs a permission or an event beside every review: a fact, or a part of one, such as `checks/suites`. */
-export type Purpose = FactName | `${FactName}/${string}` | 'commands' | 'merge-queue';
+export type Purpose = FactName | `${FactName}/${string}` | 'commands' | 'merge-queue' | 'new-repositories';
 
 export function purposesOf(needs: Needs): readonly Purpose[] {
   return FACT_NAMES.flatMap((name) => {

@@ -10,7 +10,7 @@ type Part = 'visibility' | 'topics';
 
 const UNREAD = undefined as RepositorySettings | undefined;
 
-// GitHub has webhooks of both, which no App of Gatehouse subscribes to: they bring every change of a repository.
+// GitHub tells when one is made public, which starts a resync: see interpret-event.ts. Of topics nobody tells.
 const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** Undefined when there is no such repository any more. */

@@ -62,7 +62,7 @@ const APPEARING: ReadonlySet<string> = new Set([
   'installation_repositories added',
 ]);
 
-/** Undefined: the payload tells of none. */
+/** Undefined: the payload tells of none. Empty: of an installation that does not list them. */
 function appearedIn(
   event: string,
   payload: Readonly<Record<string, unknown>>,
@@ -75,7 +75,7 @@ function appearedIn(
   const listed = [repositories, added].flatMap((list) => (Array.isArray(list) ? list : []));
   const names = listed.flatMap((each) => repositoryName(object(each)?.['full_name']) ?? []);
   const all = [...new Set([...(repository === undefined ? [] : [repository]), ...names])];
-  return all.length === 0 ? undefined : all;
+  return all.length > 0 || event === 'installation' ? all : undefined;
 }
 
 /** The id of no commit: what a new branch was moved from. */

@@ -25,8 +25,8 @@ export interface WebhookOptions {
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
   readonly inbox: Inbox<ReviewRequest>;
-  /** Unless one waits already. */
-  readonly requestResync: () => Promise<void>;
+  /** Unless one waits already. `lists`: it lists the repositories first that the credentials may write to. */
+  readonly requestResync: (lists: boolean) => Promise<void>;
   /** Whether a commit status of this name is Gatehouse's own. */
   readonly isOwnContext: (context: string) => boolean;
   /** Which installation of the App sent an accepted delivery. Must not throw or wait. */
@@ -113,7 +113,9 @@ function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Mi
       return;
     }
     try {
-      await withTimeout(RESYNC_TIMEOUT_MS, requestResync(), () => Promise.reject(new Error('the database is slow')));
+      await withTimeout(RESYNC_TIMEOUT_MS, requestResync(false), () =>
+        Promise.reject(new Error('the database is slow')),
+      );
     } catch (err) {
       log.error(
         { err },
@@ -184,7 +186,9 @@ function acknowledge({
     }
     if (outcome === 'accepted' && subject.appeared) {
       // The next round looks at them in any case.
-      requestResync().catch((err: unknown) => log.warn({ err, ...ctx.state.about }, 'a resync could not be queued'));
+      requestResync(resynced.length === 0).catch((err: unknown) =>
+        log.warn({ err, ...ctx.state.about }, 'a resync could not be queued'),
+      );
     }
     log.info({ ...ctx.state.about, outcome }, 'a delivery was acknowledged');
     ctx.body = { received: true };

@@ -72,6 +72,7 @@ export async function insertDeliveries(
              INSERT INTO gatehouse.repositories (name)
              SELECT name FROM unnest(${repositories}::text[]) AS named (name)
               WHERE NOT EXISTS (SELECT FROM gatehouse.repositories known WHERE known.name = named.name)
+              ORDER BY name COLLATE "C"
              ON CONFLICT DO NOTHING),
            new AS (
              INSERT INTO gatehouse.delivery_keys AS key (${namesOf(KEY).join(', ')})

@@ -29,10 +29,10 @@ import { readOverrides } from './overrides/read-overrides.ts';
 import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
 import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
-import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
+import { findPolicy, type LoadedPolicy, type PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
-import { changesPolicy, misnamedBy, pathsAtBase } from './policy/paths.ts';
+import { CASES_PATH, changesPolicy, misnamedBy, pathsAtBase } from './policy/paths.ts';
 import type { Policy } from './policy/policy.ts';
 import { readProposedPolicy } from './policy/proposed.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
@@ -137,8 +137,11 @@ export async function judgeOnce(
   const subject: Subject = { pullRequest, preloaded, baseSha };
   const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
-  const hasPolicy = inForce.own.kind === 'policy' && !change.proposesPolicy;
-  const misnamed = misnamedBy(change.changedFiles, hasPolicy);
+  const misnamed = await misnamedBy(change.changedFiles, async (meant) =>
+    meant === CASES_PATH
+      ? (await context.forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined
+      : inForce.own.kind !== 'absent',
+  );
   const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
   if (policy.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
@@ -195,7 +198,13 @@ export async function readPolicy(
 ): Promise<PolicyInForce> {
   const { repository } = pullRequest;
   const place = { repository, commit: baseSha, file: context.replacementPolicy, shown: true };
-  const inForce = await policyInForce(context, place);
+  const inForce = await policyInForce(context, place).catch(async (error: unknown) => {
+    // As of a baseline that cannot be read: what there is of the repository's own will be judged by.
+    if ((await findPolicy(context.forge, repository, baseSha)) !== undefined) {
+      await context.onWillJudge?.(pullRequest, 'in-force');
+    }
+    throw error;
+  });
   if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await context.onWillJudge?.(pullRequest, 'in-force');

@@ -213,7 +213,7 @@ export function withoutDetails({ context, state, description }: CommitStatus): C
   return {
     context,
     state,
-    description: isFree ? description : statusDescription(`${meaning}See the comment on the pull request`),
+    description: isFree ? description : statusDescription(`${meaning}See the pull request`),
   };
 }
 

@@ -44,6 +44,7 @@ test('docs/platforms.md, AWS: the Ingress names the check', async (t) => {
   const manifests = await renderExample('AWS, Application Load Balancer');
   const { metadata, spec } = find(manifests, 'Ingress', NAME);
   t.is(metadata.annotations?.['alb.ingress.kubernetes.io/healthcheck-path'], readyPath(manifests));
+  t.is(metadata.annotations?.['alb.ingress.kubernetes.io/listen-ports'], '[{"HTTPS": 443}]');
   t.is(spec?.['ingressClassName'], 'alb');
 });
 
@@ -72,6 +73,20 @@ test('docs/platforms.md, OpenShift: no pod names an id, and its DNS is reached',
       ]),
     });
   }
+});
+
+test('docs/platforms.md, OpenShift: a Route leads to the door’s Service, and to nothing but webhooks', async (t) => {
+  const manifests = await renderExample('OpenShift');
+  const { spec } = find(manifests, 'Route', NAME);
+  const service = find(manifests, 'Service', NAME);
+  const [port] = (service.spec?.['ports'] ?? []) as readonly { readonly name: string }[];
+  t.deepEqual(spec, {
+    host: 'gatehouse.apps.example.com',
+    path: '/webhook',
+    to: { kind: 'Service', name: service.metadata.name },
+    port: { targetPort: port?.name },
+    tls: { termination: 'edge' },
+  });
 });
 
 /** The first rule of what goes out. */

@@ -53,3 +53,13 @@ test('github: a repository that is given to the App again is looked at again', a
   await story.settled();
   t.is(story.status(number)?.state, 'success');
 });
+
+test('github: an installation that does not list its repositories has them listed', async (t) => {
+  await using story = await tellStory('github', POLICY);
+  const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
+  const since = new Date();
+  await deliver(story, 'installation', { action: 'unsuspend', installation: INSTALLATION });
+  await story.resynced(since);
+  await story.settled();
+  t.is(story.status(number)?.state, 'success');
+});

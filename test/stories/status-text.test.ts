@@ -75,7 +75,7 @@ for (const name of FORGES) {
     refuseWords();
     const number = await story.open({ 'a.txt': 'a\n' }, RED);
     await story.settled();
-    const shown = { state: 'failure', description: 'See the comment on the pull request' };
+    const shown = { state: 'failure', description: 'See the pull request' };
     t.deepEqual(story.status(number), shown);
     const writes = story.writes();
     await look(number);
@@ -90,7 +90,7 @@ for (const name of FORGES) {
     refuseWords();
     await story.comment(number, 'bob', `/gatehouse override conventional-title ${story.head(number)} hotfix`);
     await story.settled();
-    const description = '1 rule overridden: See the comment on the pull request';
+    const description = '1 rule overridden: See the pull request';
     t.deepEqual(story.status(number), { state: 'success', description });
   });
 }

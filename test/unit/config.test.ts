@@ -186,7 +186,7 @@ for (const [before, after] of [
 
 const IN_QUOTES = 'is in quotes, which count as part of it: remove them';
 const UNSEEN = 'contains a line break or another invisible character';
-const UNSEEN_IN_URL = 'contains a space, a line break or another invisible character: percent-encode it, or remove it';
+const UNSEEN_IN_URL = 'contains a line break or another invisible character: percent-encode it, or remove it';
 const NO_TOKEN = 'contains a space, a line break or another character that no token has';
 
 for (const [name, value, fault] of [
@@ -202,7 +202,7 @@ for (const [name, value, fault] of [
   ['FORGE_TOKEN', 'hünter2', NO_TOKEN],
   ['FORGE_URL', 'https://git.exa\nmple.com', UNSEEN_IN_URL],
   ['DATABASE_URL', 'postgres://user:pass\tword@db/gatehouse', UNSEEN_IN_URL],
-  ['REDIS_URL', 'redis://:pass word@redis', UNSEEN_IN_URL],
+  ['REDIS_URL', 'redis://:pass\u00a0word@redis', UNSEEN_IN_URL],
   ['WEBHOOK_SECRET', '"sixteen chars ok"', IN_QUOTES],
   ['FORGE_TOKEN', "'hunter2'", IN_QUOTES],
   ['DATABASE_URL', '"postgres://db/gatehouse" ', IN_QUOTES],

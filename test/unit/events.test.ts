@@ -274,7 +274,7 @@ test('repositories that an App was given, or that can be seen again, are looked 
     t.is(of('installation', { action, repositories: listed }), undefined);
   }
   t.is(of('installation_repositories', { action: 'removed', repositories_removed: listed }), undefined);
-  t.is(of('installation', { action: 'created', repositories: 'all' }), undefined);
+  t.deepEqual(of('installation', { action: 'unsuspend' }), [], 'then they are listed');
   for (const [event, action] of [
     ['repository', 'transferred'],
     ['repository', 'publicized'],

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { readText, readVariables } from '../../config/environment.ts';
-import { token } from '../../config/settings.ts';
+import { secret, token } from '../../config/settings.ts';
 import { FORGE_NAMES, FORGES, isForgeName } from '../../forges/port/forges.ts';
 import { configured, UsageError } from '../failures.ts';
 import { webhookUrlOf } from '../options.ts';
@@ -32,7 +32,13 @@ const ORGANISATION = /^(?!\.)[\w.-]+$/;
 const REPOSITORY = /^(?!\.)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/;
 
 const text = z.string().optional();
-const ACCESS = { FORGE: text, FORGE_URL: text, FORGE_TOKEN: text, SETUP_TOKEN: token.optional(), WEBHOOK_SECRET: text };
+const ACCESS = {
+  FORGE: text,
+  FORGE_URL: text,
+  FORGE_TOKEN: token.optional(),
+  SETUP_TOKEN: token.optional(),
+  WEBHOOK_SECRET: secret.optional(),
+};
 const VARIABLES = { ...ACCESS, DATABASE_URL: text, REDIS_URL: text, STATUS_CONTEXT: text };
 
 export type SetupOptions = ReturnType<typeof readOptions>;

@@ -36,6 +36,7 @@ export const APP_EVENTS: readonly AppEvent[] = [
   { key: 'push', title: 'Push', for: 'every-review' },
   { key: 'issue_comment', title: 'Issue comment', for: 'commands' },
   { key: 'merge_group', title: 'Merge group', for: 'merge-queue' },
+  { key: 'repository', title: 'Repository', for: 'new-repositories' },
   ...subscriptionsOf('github').map(({ name, title, for: purpose }) => ({ key: name, title, for: purpose })),
 ];
 

@@ -83,7 +83,9 @@ export function makeGitHubClient(deps: GitHubClientDeps): GitHubClient {
   const { appId, privateKey } = credentials;
   const app = makeOctokit(deps, `app-${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
   const installations = new LRUCache<number, Octokit>({ max: MAX_REMEMBERED });
-  const found = new LRUCache<string, { readonly octokit: Octokit | undefined }>({
+  const found = new LRUCache<string, Octokit>({ max: MAX_REMEMBERED, ttl: INSTALLATION_MEMORY_MS });
+  /** Where there was none, beside which that deliveries had told of. */
+  const absent = new LRUCache<string, { readonly told: number | undefined }>({
     max: MAX_REMEMBERED,
     ttl: INSTALLATION_MEMORY_MS,
   });
@@ -100,27 +102,32 @@ export function makeGitHubClient(deps: GitHubClientDeps): GitHubClient {
     return octokit;
   }
 
-  function remember(key: string, octokit: Octokit | undefined): Octokit | undefined {
-    found.set(key, { octokit });
+  function remember(owner: string, octokit: Octokit): Octokit {
+    found.set(owner, octokit);
     return octokit;
   }
 
   /**
-   * By the owner where it was looked up already; `path` is where to look it up. That an owner has none is remembered of
-   * the path alone.
+   * By the owner where it was looked up already; `path` is where to look it up. That there is none is remembered of the
+   * path alone, until a delivery tells of another installation.
    */
   async function find(owner: string, path: string): Promise<Octokit | undefined> {
-    const cached = found.get(owner) ?? found.get(path);
-    if (cached !== undefined) {
-      return cached.octokit;
+    const known = found.get(owner);
+    if (known !== undefined) {
+      return known;
     }
     const kept = await deps.installations?.find(owner);
+    const before = absent.get(path);
+    if (before !== undefined && before.told === kept) {
+      return undefined;
+    }
     if (kept !== undefined && (await isInstalled(forInstallation(kept)))) {
       return remember(owner, forInstallation(kept));
     }
     const installation = await ask(app, `GET ${path}/installation`, {}, z.object({ id: z.number() }));
     if (installation === undefined) {
-      return remember(path, undefined);
+      absent.set(path, { told: kept });
+      return undefined;
     }
     await deps.installations?.save(owner, installation.id);
     return remember(owner, forInstallation(installation.id));

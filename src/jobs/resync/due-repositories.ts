@@ -53,10 +53,11 @@ export async function beginRound(deps: RoundDeps): Promise<void> {
 
 /**
  * A new database may come after a lost one: a pull request that turned bad meanwhile keeps its success until somebody
- * looks. Once for each database, and not only while the table is empty: a delivery may come before the first round.
+ * looks. Once for each database, and not only while the table is empty: a delivery may come before the first round. And
+ * when an App was installed, or is no longer suspended, without a list of its repositories.
  */
 async function addWritable({ pool, forge, log }: RoundDeps): Promise<void> {
-  log.info('the database is new: listing the repositories that the credentials may write to, to look at each');
+  log.info('listing the repositories that the credentials may write to, to look at each');
   const found = await writableRepositories(forge);
   const repositories = found.names.length;
   await addRepositories(pool, found.names);

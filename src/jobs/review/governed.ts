@@ -5,8 +5,8 @@ import type { OpenReviewDeps } from './open-review.ts';
 
 /**
  * Whether a commit may be told that it could not be reviewed. A repository without a policy hears nothing, also while
- * its files cannot be read: only where a policy was in force once, where the operator has set one, or where a status of
- * ours stands, as after the database was lost. What cannot be read may be so.
+ * its files cannot be read: only where a policy was in force once, where there is one for all repositories, or where a
+ * status of ours or a success stands, as after the database was lost.
  */
 export async function isGoverned(
   { forge, pool, fallback, baselineOf }: Pick<OpenReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
@@ -15,12 +15,21 @@ export async function isGoverned(
   if (fallback !== undefined || (await wasGoverned(pool, repository))) {
     return true;
   }
+  if (await unlessUnread(false, async () => (await baselineOf(repository)).kind !== 'none')) {
+    return true;
+  }
+  return unlessUnread(true, async () => {
+    const present = await forge.status(repository, headSha, context);
+    return present?.own === true || present?.state === 'success';
+  });
+}
+
+async function unlessUnread(unread: boolean, read: () => Promise<boolean>): Promise<boolean> {
   try {
-    const baseline = await baselineOf(repository);
-    return baseline.kind !== 'none' || (await forge.status(repository, headSha, context))?.own === true;
+    return await read();
   } catch (error) {
     if (error instanceof ForgeError) {
-      return true;
+      return unread;
     }
     throw error;
   }

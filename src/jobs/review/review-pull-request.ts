@@ -74,7 +74,7 @@ export async function reviewPullRequest(
   } catch (error) {
     if (review.isGoverned) {
       // For the report, once it is given up. A verdict is saved together with it.
-      await markGoverned(deps.pool, ref.repository);
+      await markGoverned(deps.pool, review.claim().repository);
     }
     const reason = error instanceof LostClaimError ? error : await leaveWaiting(deps, review, ref, error);
     if (!(reason instanceof LostClaimError)) {

@@ -4,7 +4,7 @@ import type pg from 'pg';
  * - `resync`: when a round was last requested.
  * - `resync-changes`: until when the forge's list of changes was read, in the forge's time.
  * - `resync-repositories`: when all repositories of that list were last read.
- * - `list-repositories`: when a new database was told which repositories there are.
+ * - `list-repositories`: when the repositories were listed that the credentials may write to.
  * - `recover-deliveries`: what the forge had sent an App before has arrived, or was given up.
  */
 type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'recover-deliveries';
@@ -24,6 +24,11 @@ export async function recordDone(pool: pg.Pool | pg.ClientBase, task: Task, unti
      ON CONFLICT (task) DO UPDATE SET done_until = greatest(progress.done_until, excluded.done_until)`,
     [task, until ?? null],
   );
+}
+
+/** The next round does it again. */
+export async function forgetDone(pool: pg.Pool, task: Task): Promise<void> {
+  await pool.query('DELETE FROM gatehouse.progress WHERE task = $1', [task]);
 }
 
 /** Whether it was never done, or so long ago. By the clock of the database, which all replicas share. */

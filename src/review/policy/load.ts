@@ -277,16 +277,11 @@ export async function findPolicy(forge: Forge, repository: string, commit: strin
  * The policies, and files of cases, that a commit has under nearly the right name where the right one is missing. None
  * where the forge does not list its files: this only makes a message clearer.
  */
-export async function misnamedAt(forge: Forge, repository: string, commit: string): Promise<readonly Misnamed[]> {
-  try {
+export function misnamedAt(forge: Forge, repository: string, commit: string): Promise<readonly Misnamed[]> {
+  return unlessUnreadable(async () => {
     const tree = await forge.tree(repository, commit);
     return misnamedAmong([...(tree?.keys() ?? [])]);
-  } catch (error) {
-    if (error instanceof ForgeError) {
-      return [];
-    }
-    throw error;
-  }
+  });
 }
 
 export function describeMisnamed({ path, meant }: Misnamed): string {
@@ -300,11 +295,24 @@ async function shownMisnamed(
   commit: string | undefined,
   shownIn: string,
 ): Promise<readonly Misnamed[]> {
-  const now = commit === undefined ? undefined : await forge.repository(repository);
-  if (commit === undefined || now === undefined || !sameRepository(now.name, repository)) {
-    return [];
+  return unlessUnreadable(async () => {
+    const now = commit === undefined ? undefined : await forge.repository(repository);
+    if (commit === undefined || now === undefined || !sameRepository(now.name, repository)) {
+      return [];
+    }
+    return (await isHiddenIn(forge, now.visibility, shownIn)) ? [] : misnamedAt(forge, repository, commit);
+  });
+}
+
+async function unlessUnreadable(read: () => Promise<readonly Misnamed[]>): Promise<readonly Misnamed[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ForgeError) {
+      return [];
+    }
+    throw error;
   }
-  return (await isHiddenIn(forge, now.visibility, shownIn)) ? [] : misnamedAt(forge, repository, commit);
 }
 
 /** `unusable`: the path exists, the forge has no text for it that we read, and `text` says why. */

@@ -1,4 +1,4 @@
-import { FORGE_NAMES, FORGES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
+import { FORGES, type ForgeName, isForgeName } from '../../forges/port/forges.ts';
 import type { ChangedFile, ChangedFiles } from '../../forges/port/pull-request.ts';
 import { MAX_POLICY_FAULTS } from '../limits.ts';
 import type { Fault } from './faults.ts';
@@ -33,7 +33,7 @@ export interface Misnamed {
 }
 
 /** In another case, with other dots, as `.yaml`, or in another folder of those that are looked into. */
-const NEARLY_RIGHT = new RegExp(`^(?:\\.*(${FORGE_NAMES.join('|')})/)?\\.*gatehouse([._-]*tests?)?\\.+ya?ml$`, 'i');
+const NEARLY_RIGHT = /^(?:\.*([a-z]+)\/)?\.*gatehouse([._-]*tests?)?\.+ya?ml$/i;
 
 /** The name that a nearly right one was meant to be. Undefined of the right ones, and of all others. */
 export function meantBy(path: string): string | undefined {
@@ -42,6 +42,9 @@ export function meantBy(path: string): string | undefined {
     return undefined;
   }
   const forge = folder.toLowerCase();
+  if (folder !== '' && !isForgeName(forge)) {
+    return undefined;
+  }
   const policyPath = isForgeName(forge) ? FORGES[forge].policyPath : AT_ROOT;
   const meant = cases === undefined ? policyPath : CASES_PATH;
   return meant === path ? undefined : meant;
@@ -51,21 +54,39 @@ export function meantBy(path: string): string | undefined {
 export function misnamedAmong(paths: readonly string[]): readonly Misnamed[] {
   return paths.flatMap((path) => {
     const meant = meantBy(path);
-    const right = meant === CASES_PATH ? [CASES_PATH] : POLICY_PATHS;
-    return meant === undefined || right.some((one) => paths.includes(one)) ? [] : [{ path, meant }];
+    return meant === undefined || rightFor(meant).some((one) => paths.includes(one)) ? [] : [{ path, meant }];
   });
 }
 
+function rightFor(meant: string): readonly string[] {
+  return meant === CASES_PATH ? [CASES_PATH] : POLICY_PATHS;
+}
+
 /**
- * What is wrong with the names of files that a change brings in: nobody would notice that they are not read. Beside a
- * policy that stays as it is, such a file is there for another reason.
+ * What is wrong with the names of files that a change brings in: nobody would notice that they are not read. Beside one
+ * with the right name, such a file is there for another reason. `wasThere`: whether the base has one.
  */
-export function misnamedBy({ files }: ChangedFiles, hasPolicy: boolean): readonly Fault[] {
-  return files
-    .filter(({ status }) => status === 'added' || status === 'renamed')
-    .filter(({ path }) => !hasPolicy || meantBy(path) === CASES_PATH)
-    .flatMap(({ path }) => misnamedFault(path))
-    .slice(0, MAX_POLICY_FAULTS);
+export async function misnamedBy(
+  { files }: ChangedFiles,
+  wasThere: (meant: string) => Promise<boolean>,
+): Promise<readonly Fault[]> {
+  const faults: Fault[] = [];
+  for (const { path } of files.filter(({ status }) => status === 'added' || status === 'renamed')) {
+    const meant = meantBy(path);
+    if (meant !== undefined && !(isThereAfter(files, rightFor(meant)) ?? (await wasThere(meant)))) {
+      faults.push(...misnamedFault(path));
+    }
+  }
+  return faults.slice(0, MAX_POLICY_FAULTS);
+}
+
+/** Whether one of the paths is there after a change. Undefined: as before. */
+function isThereAfter(files: readonly ChangedFile[], paths: readonly string[]): boolean | undefined {
+  if (files.some(({ path, status }) => status !== 'removed' && paths.includes(path))) {
+    return true;
+  }
+  const isGone = ({ path, previousPath = path }: ChangedFile) => paths.includes(previousPath);
+  return files.some(isGone) ? false : undefined;
 }
 
 /** At most one. */

@@ -75,8 +75,14 @@ function compileCodeOwners(text: string, dialect: CodeOwnersDialect): CodeOwners
   if (text.includes('\0')) {
     return { kind: 'unusable', why: say`that is not UTF-8 text` };
   }
-  return dialect === 'github' ? compileLines(text, GITHUB) : compileLines(text, EXPRESSIONS[dialect]);
+  return COMPILERS[dialect](text);
 }
+
+const COMPILERS: Readonly<Record<CodeOwnersDialect, (text: string) => CodeOwners>> = {
+  github: (text) => compileLines(text, GITHUB),
+  gitea: (text) => compileLines(text, EXPRESSIONS.gitea),
+  forgejo: (text) => compileLines(text, EXPRESSIONS.forgejo),
+};
 
 /** Of a pattern only its place in the index is kept. The few lines that concern a change are read again. */
 function compileLines<Pattern>(text: string, dialect: Dialect<Pattern>): CodeOwners {

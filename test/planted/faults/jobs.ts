@@ -95,8 +95,8 @@ export const JOBS: readonly Fault[] = [
     id: 'jobs-tells-without-policy',
     title: 'tells pull requests of a repository without a policy that they could not be reviewed',
     file: 'src/jobs/review/governed.ts',
-    find: 'return baseline.kind !==',
-    replace: 'return true || baseline.kind !==',
+    find: 'return present?.own === true ||',
+    replace: 'return present === undefined || present.own ||',
     tests: ['test/stories/no-policy.test.ts'],
   },
   {

@@ -106,6 +106,9 @@ test('a file with nearly the right name is a fault, and the right name is said',
     t.true(err.endsWith(`no policy file here; looked for ${POLICY_PATHS.join(', ')}\n${said}`), err);
     await rm(path);
   }
+  await writeFile(join(here, '.github/gatehouse.yml'), VALID);
+  await mkdir(join(here, '.git'));
+  t.is((await run(['gatehouse.yml'], '', join(here, '.github'))).code, 0, 'seen from the root of the repository');
   await writeFile(join(here, 'deep/gatehouse.yml'), VALID);
   t.is((await run(['deep/gatehouse.yml'], '', here)).code, 0, 'an operator’s policy may be called so');
   await writeFile(join(here, 'gatehouse.yaml'), VALID);

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { ChangedFile } from '../../../src/forges/port/pull-request.ts';
 import { CASES_PATH, meantBy, misnamedAmong, misnamedBy, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 
 for (const [path, meant] of [
@@ -54,19 +55,35 @@ test('any of the policies is enough, and is none of the cases', (t) => {
   t.deepEqual(misnamedAmong(files), [{ path: 'gatehouse.test.yml', meant: CASES_PATH }]);
 });
 
-test('only what a change adds or renames is told', (t) => {
-  const pathsIn = (status: 'added' | 'modified' | 'removed' | 'renamed', path = 'gatehouse.yml', hasPolicy = false) =>
-    misnamedBy(
-      {
-        files: [{ path, status, additions: 1, deletions: 0, counted: true, diff: { kind: 'unread' } }],
-        complete: true,
-      },
-      hasPolicy,
-    ).map(({ file }) => file);
-  t.deepEqual(pathsIn('added', 'gatehouse.yaml', true), [], 'values of its chart, say');
-  t.deepEqual(pathsIn('added', '.gatehouse.test.yaml', true), ['.gatehouse.test.yaml']);
-  t.deepEqual(pathsIn('added'), ['gatehouse.yml']);
-  t.deepEqual(pathsIn('renamed'), ['gatehouse.yml']);
-  t.deepEqual(pathsIn('modified'), []);
-  t.deepEqual(pathsIn('removed'), []);
+const change = (path: string, status: ChangedFile['status'], previousPath?: string): ChangedFile => ({
+  ...{ path, status, additions: 1, deletions: 0, counted: true, diff: { kind: 'unread' } },
+  ...(previousPath !== undefined && { previousPath }),
+});
+
+async function told(files: readonly ChangedFile[], ...there: readonly string[]): Promise<readonly string[]> {
+  const faults = await misnamedBy({ files, complete: true }, async (meant) => there.includes(meant));
+  return faults.map(({ file }) => file);
+}
+
+test('only what a change adds or renames is told', async (t) => {
+  t.deepEqual(await told([change('gatehouse.yml', 'added')]), ['gatehouse.yml']);
+  t.deepEqual(await told([change('gatehouse.yml', 'renamed', 'other.yml')]), ['gatehouse.yml']);
+  t.deepEqual(await told([change('gatehouse.yml', 'modified')]), []);
+  t.deepEqual(await told([change('gatehouse.yml', 'removed')]), []);
+});
+
+test('nothing is told where one with the right name is there', async (t) => {
+  const values = change('gatehouse.yaml', 'added');
+  t.deepEqual(await told([values], '.gatehouse.yml'), [], 'values of its chart, say');
+  t.deepEqual(await told([values, change('.gatehouse.yml', 'modified')], '.gatehouse.yml'), []);
+  t.deepEqual(await told([values, change('.gatehouse.yml', 'added')]), [], 'a first policy');
+  t.deepEqual(await told([change('gatehouse-test.yml', 'added')], '.gatehouse.yml', CASES_PATH), []);
+  t.deepEqual(await told([change('.gatehouse.test.yaml', 'added')], '.gatehouse.yml'), ['.gatehouse.test.yaml']);
+});
+
+test('what loses its right name is told', async (t) => {
+  const renamed = [change('.Gatehouse.yml', 'renamed', '.gatehouse.yml')];
+  t.deepEqual(await told(renamed, '.gatehouse.yml'), ['.Gatehouse.yml']);
+  const replaced = [change('.gatehouse.test.yml', 'removed'), change('.gatehouse.tests.yml', 'added')];
+  t.deepEqual(await told(replaced, CASES_PATH), ['.gatehouse.tests.yml']);
 });
