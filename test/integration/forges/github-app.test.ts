@@ -137,6 +137,19 @@ test('an installation that was replaced by another is looked up again', async (t
   t.is(kept.get('platform'), simulated.app.installations.get('platform'));
 });
 
+test('where the App was not installed, what a delivery tells of an installation is believed', async (t) => {
+  const kept = new Map<string, number>();
+  const { simulated, forge } = await setUpApp(t, kept);
+  simulated.createRepository('elsewhere/site');
+  const read = () => forge.fileAt('elsewhere/site', 'README.md', 'main');
+  t.is(await read(), undefined);
+  t.is(await read(), undefined);
+  t.is(simulated.count('GET', /installation$/), 1, 'that there is none is remembered');
+  simulated.app.install('elsewhere');
+  kept.set('elsewhere', simulated.app.installations.get('elsewhere') ?? 0);
+  t.is(await read(), 'Hello\n');
+});
+
 const DAY_MS = 86_400_000;
 const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
