@@ -258,11 +258,11 @@ export async function readFacts(
 /** Step 4, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
   { forge, recordedComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'rememberAuthors'>,
-  { pullRequest }: Subject,
+  { pullRequest, preloaded }: Subject,
   policy: Policy,
   evaluation: Evaluation,
 ): Promise<Overrides | undefined> {
-  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, rememberAuthors);
+  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, { preloaded, rememberAuthors });
 }
 
 interface Findings {

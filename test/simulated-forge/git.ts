@@ -29,11 +29,18 @@ function entry(type: EntryType, content: string): Buffer {
   return bytes;
 }
 
+/** One without an account has an e-mail address for a name. */
+interface Person {
+  readonly name: string;
+  readonly email: string;
+}
+
 export interface Commit {
   readonly sha: string;
   readonly parents: readonly string[];
   readonly message: string;
-  readonly author: { readonly name: string; readonly email: string };
+  readonly author: Person;
+  readonly committer: Person;
   readonly date: string;
   /** Whether it has a signature that the forge has verified. */
   readonly verified: boolean;
@@ -49,7 +56,15 @@ export function makeCommit(
   objects: Objects,
   parents: readonly string[],
   changes: Changes,
-  details: { message: string; author: string; date: string; verified?: boolean; signer?: string | null },
+  details: {
+    message: string;
+    author: string;
+    /** The author, unless told. */
+    committer?: string;
+    date: string;
+    verified?: boolean;
+    signer?: string | null;
+  },
 ): Commit {
   const tree = new Map(objects.get(parents[0] ?? '')?.tree);
   for (const [path, content] of Object.entries(changes)) {
@@ -59,10 +74,8 @@ export function makeCommit(
       tree.set(path, typeof content === 'string' ? Buffer.from(content) : content);
     }
   }
-  const author = {
-    name: details.author,
-    email: details.author.includes('@') ? details.author : emailOf(details.author),
-  };
+  const person = (name: string) => ({ name, email: name.includes('@') ? name : emailOf(name) });
+  const [author, committer] = [person(details.author), person(details.committer ?? details.author)];
   const identity = JSON.stringify([
     objects.size,
     parents,
@@ -71,7 +84,7 @@ export function makeCommit(
   ]);
   const sha = createHash('sha1').update(identity).digest('hex');
   const { message, date, verified = false, signer = null } = details;
-  const commit = { sha, parents, message, author, date, verified, signer, tree };
+  const commit = { sha, parents, message, author, committer, date, verified, signer, tree };
   objects.set(sha, commit);
   return commit;
 }

@@ -152,7 +152,7 @@ export function file(of: FileChange, contents: string, head: string): object {
 
 /** Signatures are verified only where they are asked for. */
 export function commit(of: Commit, verification: boolean): object {
-  const person = { ...of.author, date: time(of.date) };
+  const [author, committer] = [of.author, of.committer].map((person) => ({ ...person, date: time(of.date) }));
   // The forge's own key has a name of its settings, and no account.
   const username = of.signer ?? 'The forge';
   const signer = of.verified || of.signer !== null ? { name: 'Mallory', email: 'm@example.test', username } : null;
@@ -160,16 +160,16 @@ export function commit(of: Commit, verification: boolean): object {
   return {
     sha: of.sha,
     created: time(of.date),
-    commit: { message: of.message, author: person, committer: person, verification: verified },
-    author: accountOf(of),
-    committer: accountOf(of),
+    commit: { message: of.message, author, committer, verification: verified },
+    author: accountOf(of.author),
+    committer: accountOf(of.committer),
     parents: of.parents.map((sha) => ({ sha })),
   };
 }
 
-/** Null for an author without an account, who has an e-mail address for a name here. */
-function accountOf({ author }: Commit): object | null {
-  return author.name.includes('@') ? null : user(author.name);
+/** Null for somebody without an account, who has an e-mail address for a name here. */
+function accountOf({ name }: Commit['author']): object | null {
+  return name.includes('@') ? null : user(name);
 }
 
 const JUDGING: readonly Review['state'][] = ['approved', 'changes-requested'];

@@ -261,17 +261,17 @@ function fileNode({ path, additions, deletions, status }: FileChange): object {
 }
 
 function commitNode(repository: Repository, commit: Commit): object {
-  const { name, email } = commit.author;
-  // Only people are users: no App, and nobody without an account, who has an e-mail address for a name here.
-  const person = { name, email, user: isApp(name) || name.includes('@') ? null : { login: name } };
+  const author = gitActor(commit.author);
   return {
     __typename: 'Commit',
     id: commit.sha,
     oid: commit.sha,
     message: commit.message,
-    author: person,
-    committer: person,
-    authors: (page: Page) => connection([person, ...coAuthorsOf(commit.message)], page, (one) => one),
+    author,
+    committer: gitActor(commit.committer),
+    // The server knows its own address, whichever an administrator has set.
+    committedViaWeb: /^(?:web-flow$|noreply@)/.test(commit.committer.name),
+    authors: (page: Page) => connection([author, ...coAuthorsOf(commit.message)], page, (one) => one),
     signature: commit.verified || commit.signer !== null ? signatureNode(commit) : null,
     parents: (page: Page) => connection(commit.parents, page, (oid) => ({ oid })),
     file: ({ path }: { path: string }) => entryNode(commit.tree, path),
@@ -316,6 +316,11 @@ function suiteNode(repository: Repository, suite: CheckSuite): object {
         url: `https://github.test/runs/${run.id}`,
       })),
   };
+}
+
+/** Only people are users: no App, and nobody without an account, who has an e-mail address for a name here. */
+function gitActor({ name, email }: Commit['author']): object {
+  return { name, email, user: isApp(name) || name.includes('@') ? null : { login: name } };
 }
 
 function signatureNode({ verified, signer }: Commit): object {

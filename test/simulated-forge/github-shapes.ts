@@ -133,19 +133,19 @@ export function file(of: FileChange, contents: string, head: string): object {
 }
 
 export function commit(of: Commit): object {
-  const person = { ...of.author, date: of.date };
+  const [author, committer] = [of.author, of.committer].map((person) => ({ ...person, date: of.date }));
   return {
     sha: of.sha,
-    commit: { author: person, committer: person, message: of.message, verification: { verified: of.verified } },
-    author: accountOf(of),
-    committer: accountOf(of),
+    commit: { author, committer, message: of.message, verification: { verified: of.verified } },
+    author: accountOf(of.author),
+    committer: accountOf(of.committer),
     parents: of.parents.map((sha) => ({ sha })),
   };
 }
 
-/** Null for an author without an account, who has an e-mail address for a name here. */
-function accountOf({ author }: Commit): object | null {
-  return author.name.includes('@') ? null : user(author.name);
+/** Null for somebody without an account, who has an e-mail address for a name here. */
+function accountOf({ name }: Commit['author']): object | null {
+  return name.includes('@') ? null : user(name);
 }
 
 export function review(of: Review): Readonly<Record<string, unknown>> & { readonly state: string } {

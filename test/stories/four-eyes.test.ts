@@ -332,6 +332,54 @@ test('github: an approval by a bot counts only where the policy names it', async
   t.is(named.status(second)?.state, 'success');
 });
 
+/** On an Enterprise Server, which has no account for itself. `elsewhere`: as its administrator has set it. */
+const SERVER = { here: 'noreply@127.0.0.1', elsewhere: 'noreply@mail.acme.test' };
+const OWN = `version: 1
+override: { by: [bob] }
+rules:
+  - id: approved
+    require: { approvals: { fresh: true, unknown_authors: undecided } }
+  - id: own-commits
+    require: { contributors: { author: true, only: true } }
+  - id: titled
+    require: { title: '^feat: ' }
+`;
+
+for (const [where, committer] of Object.entries(SERVER)) {
+  test(`github: a commit made in the browser is its author's alone (${where})`, async (t) => {
+    const scene = gatehouse('github').scene({ '.gatehouse.yml': OWN });
+    const { forge, repository } = scene;
+    forge.commit(repository, 'topic', { 'a.txt': 'a\n' }, { committer });
+    const number = await scene.open('topic', { title: 'things' });
+    await scene.review(number, 'bob', 'approved');
+    await scene.comment(number, 'bob', `/gatehouse override titled ${scene.head(number)} hotfix`);
+    await scene.settled();
+    t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: hotfix' });
+  });
+}
+
+test('github: commits in the browser that GraphQL cannot list are their authors’ alone', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': OWN });
+  const { forge, repository } = scene;
+  for (let line = 0; line < 41; line++) {
+    forge.commit(repository, 'topic', { 'a.txt': `${line}\n` }, { committer: SERVER.here });
+  }
+  const number = await scene.open('topic');
+  await scene.review(number, 'bob', 'approved');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'success');
+});
+
+test('github: the committer of another server is somebody without an account', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': OWN });
+  const { forge, repository } = scene;
+  forge.commit(repository, 'topic', { 'a.txt': 'a\n' }, { committer: 'github@acme.test' });
+  const number = await scene.open('topic');
+  await scene.review(number, 'bob', 'approved');
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'error');
+});
+
 /** Forges tell times in seconds, and an approval in the second of a change does not count. */
 function nextSecond(): Promise<void> {
   const second = Math.floor(Date.now() / 1_000);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
-import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
+import type { Commit, CommitPerson, PullRequestRef, Tree } from '../port/pull-request.ts';
+import { hostOf } from './accounts.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll } from './request.ts';
@@ -10,8 +11,16 @@ import { readSigners } from './signers.ts';
 /** `GET …/pulls/{n}/commits` ends here, without notice. */
 const MAX_LISTED_COMMITS = 250;
 
-/** The account that GitHub commits with where somebody edits or merges on its pages. */
-export const WEB_COMMITTER = 'web-flow';
+/** The account that github.com commits with where somebody edits or merges on its pages. */
+const WEB_COMMITTER = 'web-flow';
+
+/**
+ * Null where it is GitHub itself. An Enterprise Server commits without an account. Anybody can write its address into a
+ * commit of their own, and hides no more than the committer by it.
+ */
+export function committerOf(person: CommitPerson, isServer: boolean): CommitPerson | null {
+  return person.login === WEB_COMMITTER || (person.login === null && isServer) ? null : person;
+}
 
 export async function commits(
   client: GitHubClient,
@@ -30,8 +39,8 @@ export async function commits(
 }
 
 async function listCommits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
-  const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/commits';
+  const octokit = requireFound(await client.forRepository(ref.repository), route);
   let answer = requireFound(await askAll(octokit, route, address(ref), shapes.commits), route);
   if (answer.length >= MAX_LISTED_COMMITS) {
     const size = requireFound(
@@ -45,15 +54,21 @@ async function listCommits(client: GitHubClient, ref: PullRequestRef): Promise<r
       answer = requireFound(await askAll(octokit, compare, { ...parameters, page: 1 }, shapes.comparison), compare);
     }
   }
-  return answer.map(toCommit);
+  const host = hostOf(octokit.request.endpoint.DEFAULTS.baseUrl);
+  return answer.map((commit) => toCommit(commit, host));
 }
 
-function toCommit({ sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number]): Commit {
+function toCommit(
+  { sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number],
+  host: string,
+): Commit {
+  const made = { name: '', email: '', ...commit.committer, ...committer };
   return {
     sha,
     message: commit.message,
     author: { name: '', email: '', ...commit.author, ...author },
-    committer: committer.login === WEB_COMMITTER ? null : { name: '', email: '', ...commit.committer, ...committer },
+    // REST does not tell what was made on the server's pages, but its address does, unless an administrator has set another.
+    committer: committerOf(made, made.email.toLowerCase() === `noreply@${host}`),
     parents: parents.map((parent) => parent.sha),
     verified: commit.verification?.verified ?? null,
   };

@@ -4,6 +4,7 @@ import type { OwnInlineComments, PostedComment, PostedStatus } from '../port/pos
 import type {
   ChangedFiles,
   Commit,
+  CommitPerson,
   PersonReview,
   PreloadedFacts,
   PullRequestNow,
@@ -14,12 +15,13 @@ import { accountsIn, hostOf } from './accounts.ts';
 import { isFirstTime } from './actor.ts';
 import type { AppLoginOf } from './app-logins.ts';
 import type { GitHubClient } from './client.ts';
-import { WEB_COMMITTER } from './commits.ts';
+import { committerOf } from './commits.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';
 import {
   type FactsNode,
   filesAt,
+  type Person,
   type PullNode,
   pathVariables,
   pullAnswer,
@@ -164,28 +166,28 @@ function changedFilesOf({ files, changedFiles }: PullNode & FactsNode): ChangedF
 
 /** REST knows more accounts: an App has none here. */
 function commitsOf({ commits }: FactsNode): readonly Commit[] | undefined {
-  const listed = commits?.flatMap(({ commit: { oid, message, author, committer, parents } }): readonly Commit[] => {
-    if (!author?.user || !committer?.user || parents === undefined) {
+  const listed = commits?.flatMap(({ commit }): readonly Commit[] => {
+    const { oid, message, author, committer, parents, committedViaWeb } = commit;
+    const made = committer === null ? undefined : committerOf(personOf(committer), committedViaWeb);
+    if (!author?.user || made === undefined || made?.login === null || parents === undefined) {
       return [];
     }
-    const by = (person: NonNullable<typeof author>, login: string) => ({
-      name: person.name ?? '',
-      email: person.email ?? '',
-      login,
-    });
-    const { login } = committer.user;
     return [
       {
         sha: oid,
         message,
-        author: by(author, author.user.login),
-        committer: login === WEB_COMMITTER ? null : by(committer, login),
+        author: personOf(author),
+        committer: made,
         parents: parents.map((parent) => parent.oid),
         verified: null,
       },
     ];
   });
   return listed?.length === commits?.length ? listed : undefined;
+}
+
+function personOf({ name, email, user }: Person): CommitPerson {
+  return { name: name ?? '', email: email ?? '', login: user?.login ?? null };
 }
 
 /** Also of commits that REST has to be asked for. */

@@ -36,7 +36,7 @@ export function reviewQuery(paths: readonly string[]): string {
         ${PAGE}
         nodes {
           commit {
-            oid message author ${PERSON} committer ${PERSON}
+            oid message author ${PERSON} committer ${PERSON} committedViaWeb
             parents(first: 10) { ${PAGE} nodes { oid } }
             authors(first: ${MAX_AUTHORS}) ${AUTHORS}
           }
@@ -73,13 +73,12 @@ function whole<T>(node: z.ZodType<T>) {
     );
 }
 
-const person = z
-  .object({
-    name: z.string().nullable(),
-    email: z.string().nullable(),
-    user: z.object({ login: z.string() }).nullable(),
-  })
-  .nullable();
+const person = z.object({
+  name: z.string().nullable(),
+  email: z.string().nullable(),
+  user: z.object({ login: z.string() }).nullable(),
+});
+export type Person = z.output<typeof person>;
 
 const bigId = z.union([z.string().regex(/^\d+$/), z.number().int().transform(String)]);
 const comment = z.object({ fullDatabaseId: bigId, body: z.string(), viewerDidAuthor: z.boolean(), author: actor });
@@ -111,8 +110,9 @@ const facts = z.object({
       commit: z.object({
         oid: z.string(),
         message: z.string(),
-        author: person,
-        committer: person,
+        author: person.nullable(),
+        committer: person.nullable(),
+        committedViaWeb: z.boolean(),
         parents: whole(z.object({ oid: z.string() })),
         authors: commitAuthors,
       }),

@@ -1,7 +1,8 @@
 import { machinesAmong } from '../../facts/authors/machines.ts';
 import { joinPeople, operatorsPeople, type PeopleSettings } from '../../facts/authors/people-settings.ts';
-import { type RememberAuthors, withSeenAuthors } from '../../facts/authors/seen-authors.ts';
+import { withSeenAuthors } from '../../facts/authors/seen-authors.ts';
 import { readCommits } from '../../facts/commits.ts';
+import type { Reading } from '../../facts/fact.ts';
 import { readLastChange } from '../../facts/last-change.ts';
 import { everybodyIn, MAX_ASKED_MEMBERS, membersAmong, organisationOf, readOwnTeams } from '../../facts/teams.ts';
 import type { Forge } from '../../forges/port/forge.ts';
@@ -24,6 +25,9 @@ import {
 } from './judge-overrides.ts';
 import { canBeOverridden, type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
 
+/** Where the commits come from, and who made them. */
+type Sources = Pick<Reading<unknown>, 'preloaded' | 'rememberAuthors'>;
+
 /**
  * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
  * override. Nothing is read when no rule blocks, and who may do what only for commands that have nothing else against
@@ -35,7 +39,7 @@ export async function readOverrides(
   pullRequest: PullRequest,
   evaluation: Evaluation,
   recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>,
-  rememberAuthors?: RememberAuthors,
+  sources: Sources = { preloaded: {} },
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
   if (!canBeOverridden(policy)) {
@@ -59,8 +63,7 @@ export async function readOverrides(
 
   const claims = found.map((claim) => ({ claim, why: refusalOf(claim, context) }));
   const open = claims.flatMap(({ claim, why }) => (why === undefined ? [claim] : []));
-  const facts =
-    open.length === 0 ? undefined : await readClaimFacts(forge, pullRequest, open, context, people, rememberAuthors);
+  const facts = open.length === 0 ? undefined : await readClaimFacts(forge, open, context, people, sources);
 
   const { inForce, refused } = judgeClaims(claims, context, facts);
   const possible = blocking.flatMap(({ rule }) => {
@@ -100,11 +103,10 @@ function judgeClaims(
 /** Only for people who may override: others can write any number of commands, for which nothing more is read. */
 async function readClaimFacts(
   forge: Forge,
-  pullRequest: PullRequest,
   claims: readonly Claim[],
-  { overridersOf: overriders, recorded }: ClaimContext,
+  { pullRequest, overridersOf: overriders, recorded }: ClaimContext,
   people: PeopleSettings,
-  rememberAuthors: RememberAuthors | undefined,
+  { preloaded, rememberAuthors }: Sources,
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
@@ -120,7 +122,7 @@ async function readClaimFacts(
     return { teams, people, unasked, ...UNREAD };
   }
   const [listed, lastChange, writers] = await Promise.all([
-    readCommits({ forge, pullRequest, authorTrailers, preloaded: {} }, ['authors']),
+    readCommits({ forge, pullRequest, authorTrailers, preloaded }, ['authors']),
     readLastChange({ forge, pullRequest }),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);

@@ -35,6 +35,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/predicates.test.ts', 'test/unit/facts/authors.test.ts'],
   },
   {
+    id: 'review-server-is-somebody',
+    title: 'takes an Enterprise Server that committed for somebody without an account',
+    file: 'src/forges/github/commits.ts',
+    find: '(person.login === null && isServer)',
+    replace: '(person.login === null && !isServer)',
+    tests: ['test/stories/four-eyes.test.ts'],
+  },
+  {
     id: 'review-stale-approval',
     title: 'counts an approval of an earlier head where only the newest is asked for',
     file: 'src/review/predicates/counted-approvals.ts',

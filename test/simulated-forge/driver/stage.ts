@@ -33,6 +33,8 @@ export interface Stage {
 export interface CommitDetails {
   readonly message?: string;
   readonly author?: string;
+  /** The author, unless told. */
+  readonly committer?: string;
   /** More parents make a merge: ids of commits. */
   readonly merging?: readonly string[];
   /** Whether it has a signature that the forge has verified. */
@@ -90,12 +92,14 @@ export function makeStage(world: World, forge: ForgeName): Stage {
   }
 
   function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
-    const { message = 'Change something', author = 'alice', merging = [], verified = false, signer } = details;
+    const { message = 'Change something', author = 'alice', committer = author, merging = [] } = details;
+    const { verified = false, signer } = details;
     const tip = repository.branches.get(branch) ?? repository.branches.get(MAIN);
     const parents = [...(tip === undefined ? [] : [tip]), ...merging];
     const { sha } = makeCommit(world.objects, parents, files, {
       message,
       author,
+      committer,
       date: now(),
       verified,
       ...(signer && { signer }),
