@@ -5,8 +5,8 @@ import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Commit, PullRequest } from '../forges/port/pull-request.ts';
 import type { AuthoredCommits } from './authors/authors.ts';
 import { coAuthorsOf } from './authors/co-authors.ts';
+import { withMakers } from './authors/makers.ts';
 import { readAccounts } from './authors/read-accounts.ts';
-import { withSeenAuthors } from './authors/seen-authors.ts';
 import { trailersOf } from './authors/trailers.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS, orUnread, type Reading } from './fact.ts';
 import { count, flag, text } from './given.ts';
@@ -26,6 +26,7 @@ const commit = z.strictObject(
     parents: count.optional().describe('How many it has: 2 are a merge. Default: 1.'),
     author: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
     committer: text.nullable().optional().describe('A login; null where no account has the e-mail address.'),
+    pushed_by: text.optional().describe('The login of who pushed it. Default: its author.'),
     verified: flag
       .nullable()
       .optional()
@@ -53,9 +54,9 @@ export const commits = defineFact({
   unreadAfter: ['too-large'],
   dependsOn: [],
   async read(reading, parts: readonly CommitPart[]) {
-    const { pullRequest, authorTrailers, rememberAuthors } = reading;
+    const { pullRequest, authorTrailers, makers } = reading;
     const listed = await readCommits(reading, parts);
-    return parts.includes('authors') ? withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors) : listed;
+    return parts.includes('authors') ? withMakers(listed, pullRequest, authorTrailers, makers) : listed;
   },
   change: { noticedBy: 'commits' },
   forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
@@ -73,6 +74,12 @@ export const commits = defineFact({
       commits: (from.commits ?? []).map(commitOf),
       complete: from.commits_complete ?? true,
       accounts: accountsOf(from),
+      pushers: new Map(
+        (from.commits ?? []).map(({ pushed_by }, index) => [
+          givenSha(index),
+          new Set(pushed_by === undefined ? [] : [pushed_by.toLowerCase()]),
+        ]),
+      ),
     }),
   },
 });

@@ -3,7 +3,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
 import type { PreloadedFacts, PullRequest, PullRequestRef } from '../forges/port/pull-request.ts';
-import type { RememberAuthors } from './authors/seen-authors.ts';
+import type { Makers } from './authors/makers.ts';
 
 /**
  * Something that rules can ask about a pull request, as one value: everything that Gatehouse does with facts walks the
@@ -44,8 +44,8 @@ export interface Reading<Value> {
   readonly statusContext: string;
   /** Keys of trailers that name a co-author, beside `Co-authored-by`: the policy's own. */
   readonly authorTrailers: readonly string[];
-  /** Absent: who made commits that a force-push has taken away is not known. */
-  readonly rememberAuthors?: RememberAuthors | undefined;
+  /** Absent: it is not known who pushed, nor who made commits that a force-push has taken away. */
+  readonly makers?: Makers | undefined;
   /** The teams that CODEOWNERS names for the change. Asks a worker, since anybody may have written CODEOWNERS. */
   readonly ownerTeams: () => Promise<readonly string[]>;
   /** What was read of this fact before. */

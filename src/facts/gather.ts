@@ -1,6 +1,6 @@
 import type { Forge } from '../forges/port/forge.ts';
 import type { PreloadedFacts } from '../forges/port/pull-request.ts';
-import type { RememberAuthors } from './authors/seen-authors.ts';
+import type { Makers } from './authors/makers.ts';
 import { orUnread, type ReadFact } from './fact.ts';
 import { FACT_NAMES, FACTS, type FactName, type Facts, type Needs, type Values } from './table.ts';
 
@@ -14,7 +14,7 @@ export interface Sources {
   readonly preloaded: PreloadedFacts;
   /** The policy's own: keys of trailers that name a co-author. */
   readonly authorTrailers: readonly string[];
-  readonly rememberAuthors?: RememberAuthors | undefined;
+  readonly makers?: Makers | undefined;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
   readonly ownerTeams: (facts: Facts) => Promise<readonly string[]>;
 }

@@ -6,6 +6,7 @@ import type {
   MergeGroupRef,
   PayloadInstallation,
   PushedCommits,
+  PushedHead,
   Subject,
   ToldCommit,
 } from './port/events.ts';
@@ -49,6 +50,7 @@ export function interpretEvent(event: string, payload: Readonly<Record<string, u
     reviewable,
     pushedBranch,
     push,
+    pushedHead: pushedHead(event, payload),
     toldCommit: toldCommit(event, payload),
     mergeGroup: mergeGroup(event, payload),
     command: event === 'issue_comment' ? commentedCommand(payload) : undefined,
@@ -97,6 +99,16 @@ function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: strin
     count: typeof total === 'number' ? total : Array.isArray(commits) ? commits.length : 0,
     isForced: typeof forced === 'boolean' ? forced : total === 0,
   };
+}
+
+/** Undefined where nobody has pushed: whoever opened a pull request may not have. */
+function pushedHead(event: string, payload: Readonly<Record<string, unknown>>): PushedHead | undefined {
+  const { action, before, sender } = payload;
+  const sha = valueAt(payload, PULL_REQUEST_HEAD);
+  const isPush = event.startsWith('pull_request') && (action === 'synchronize' || action === 'synchronized');
+  return isPush && isCommit(sha)
+    ? { sha, from: isCommit(before) ? before : undefined, by: login(object(sender)?.['login']) }
+    : undefined;
 }
 
 /**

@@ -57,9 +57,32 @@ export async function retentionPiece(deps: RetentionPieceDeps): Promise<void> {
 /** Removes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 'unfinished'> {
   await dropOldDays(deps.pool, deps.days, deps.log);
-  return (await forgetKeys(deps)) === 'finished' && (await deletePostedStatuses(deps)) === 'finished'
-    ? deleteOverrideComments(deps)
-    : 'unfinished';
+  for (const piece of [forgetKeys, deletePostedStatuses, deleteMakers, deleteOverrideComments]) {
+    if ((await piece(deps)) === 'unfinished') {
+      return 'unfinished';
+    }
+  }
+  return 'finished';
+}
+
+/** Those of open pull requests are kept: whoever made a commit long ago has still made it. */
+async function deleteMakers({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
+  return inPacedBatches(
+    async () => {
+      const { rowCount } = await pool.query(
+        `DELETE FROM gatehouse.makers
+          WHERE ctid = ANY (ARRAY(
+            SELECT m.ctid FROM gatehouse.makers m
+             WHERE seen_at < now() - make_interval(days => $1)
+               AND NOT EXISTS (
+                 SELECT FROM gatehouse.reviews r WHERE r.repository = m.repository AND r.pull_request = m.pull_request)
+             ORDER BY seen_at LIMIT $2))`,
+        [days, BATCH_ROWS],
+      );
+      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
 }
 
 async function deleteOverrideComments({ pool, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {

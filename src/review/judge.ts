@@ -1,5 +1,5 @@
+import type { Makers } from '../facts/authors/makers.ts';
 import { operatorsPeople } from '../facts/authors/people-settings.ts';
-import type { RememberAuthors } from '../facts/authors/seen-authors.ts';
 import { judgedFacts } from '../facts/compare.ts';
 import { gatherFacts, type Sources } from '../facts/gather.ts';
 import { type FactName, type Facts, type Needs, unreadFacts } from '../facts/table.ts';
@@ -87,8 +87,8 @@ export interface JudgeContext extends PolicyContext, PresentContext {
    * were read, and only if there may be some.
    */
   readonly recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>;
-  /** Absent: who made commits that a force-push has taken away is not known. */
-  readonly rememberAuthors?: RememberAuthors;
+  /** Absent: it is not known who pushed, nor who made commits that a force-push has taken away. */
+  readonly makers?: Makers;
   /** Whether what only observed rules need is read. Absent: yes. */
   readonly observes?: boolean;
 }
@@ -227,15 +227,15 @@ export async function readChange(
 }
 
 /** What facts are read with. */
-type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | 'onWillAsk' | 'rememberAuthors'>;
+type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | 'onWillAsk' | 'makers'>;
 
 function sourcesOf(
-  { forge, workers, statusContext, rememberAuthors }: FactsContext,
+  { forge, workers, statusContext, makers }: FactsContext,
   { preloaded, baseSha }: Subject,
   { authorTrailers }: Policy,
 ): Sources {
   const { ownerTeams } = workers;
-  return { forge, statusContext, baseSha, preloaded, authorTrailers, rememberAuthors, ownerTeams };
+  return { forge, statusContext, baseSha, preloaded, authorTrailers, makers, ownerTeams };
 }
 
 /** Step 3, the facts: what the rules in force need, and no more. */
@@ -257,12 +257,12 @@ export async function readFacts(
 
 /** Step 4, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
-  { forge, recordedComments, rememberAuthors }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'rememberAuthors'>,
+  { forge, recordedComments, makers }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'makers'>,
   { pullRequest, preloaded }: Subject,
   policy: Policy,
   evaluation: Evaluation,
 ): Promise<Overrides | undefined> {
-  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, { preloaded, rememberAuthors });
+  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, { preloaded, makers });
 }
 
 interface Findings {
@@ -297,12 +297,21 @@ export function conclude(
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
       facts: judgedFacts(needed, facts),
+      ...(needed.commits?.includes('authors') && { unseenPushes: unseenPushes(facts.commits) }),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
     approvals: needed.reviews === undefined ? null : currentApprovals(facts.reviews.reviews, pullRequest.author),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
+}
+
+/** The newest of them. */
+const MAX_UNSEEN = 1_000;
+
+function unseenPushes({ commits, pushers }: Facts['commits']): readonly string[] {
+  const unseen = commits.flatMap(({ sha }) => (pushers?.has(sha) ? [] : [sha]));
+  return unseen.slice(-MAX_UNSEEN);
 }
 
 /** Whether it matters which accounts are machines. */

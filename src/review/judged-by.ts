@@ -27,6 +27,8 @@ export interface JudgedBy extends PolicySources {
   readonly facts: JudgedFacts;
   /** The digest of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
+  /** Ids of commits whose push was not seen. Absent: it does not matter who pushed. */
+  readonly unseenPushes?: readonly string[];
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
   readonly alone?: Alone;
 }

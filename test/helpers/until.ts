@@ -18,3 +18,9 @@ export async function eventually(what: string, condition: () => boolean | Promis
     await sleep(POLL_MS);
   }
 }
+
+/** Forges tell times in seconds, and an approval in the second of a change does not count. */
+export function nextSecond(): Promise<void> {
+  const second = Math.floor(Date.now() / 1_000);
+  return until(() => Date.now() / 1_000 >= second + 1);
+}

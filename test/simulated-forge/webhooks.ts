@@ -25,7 +25,8 @@ export interface Webhook {
 }
 
 export type WebhookEvent =
-  | { readonly kind: 'pull-request'; readonly number: number; readonly action: PullAction }
+  /** `by`: who did it, unless the author of the pull request, or of the commit that was pushed. */
+  | { readonly kind: 'pull-request'; readonly number: number; readonly action: PullAction; readonly by?: string }
   | { readonly kind: 'review'; readonly number: number; readonly review: Review }
   /** A comment in the conversation. `before`: its text before the edit. */
   | {
@@ -236,10 +237,18 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
         throw new Error('GitHub sends one webhook for each label that goes');
       }
       const pull_request = github.wholePull(world, pull, web);
-      const payload = { action, number, pull_request, ...about, sender: github.user(pull.author) };
+      const sender = github.user(senderOf(world, pull, event));
+      const { from: before, to: after } = pull.events.findLast(({ push }) => push !== undefined)?.push ?? {};
+      const moved = action === 'synchronize' ? { before, after } : {};
+      const payload = { action, number, ...moved, pull_request, ...about, sender };
       return { name: 'pull_request', type: 'pull_request', payload };
     }
   }
+}
+
+function senderOf(world: World, pull: Pull, { action, by }: WebhookEvent & { kind: 'pull-request' }): string {
+  const { name } = commitOf(world, pull.headSha).author;
+  return by ?? (action === 'synchronize' && !name.includes('@') ? name : pull.author);
 }
 
 function changesOf({ before }: WebhookEvent & { kind: 'comment' }): object {
@@ -308,7 +317,7 @@ function ofGitea(
       const pull = pullOf(repository, event.number);
       const { action, type } = giteaAction(event.action);
       const pull_request = gitea.pull(world, pull, web, forge);
-      const sender = gitea.user(pull.author);
+      const sender = gitea.user(senderOf(world, pull, event));
       return { name: 'pull_request', type, payload: { action, number: pull.number, pull_request, ...about, sender } };
     }
   }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { FORGES, onlyCarolCounts, shareStories } from '../helpers/story.ts';
-import { until } from '../helpers/until.ts';
+import { nextSecond } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
 
@@ -379,9 +379,3 @@ test('github: the committer of another server is somebody without an account', a
   await scene.settled();
   t.is(scene.status(number)?.state, 'error');
 });
-
-/** Forges tell times in seconds, and an approval in the second of a change does not count. */
-function nextSecond(): Promise<void> {
-  const second = Math.floor(Date.now() / 1_000);
-  return until(() => Date.now() / 1_000 >= second + 1);
-}

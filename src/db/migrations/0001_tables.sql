@@ -114,16 +114,27 @@ CREATE TABLE gatehouse.reviews (
   PRIMARY KEY (repository, pull_request)
 );
 
--- Who made a commit of an open pull request that a review has read, also of one that a force-push took away since: logins in lower
--- case, by the base branch at that time. Goes with the review.
-CREATE TABLE gatehouse.seen_authors (
-  repository   text    NOT NULL,
-  pull_request integer NOT NULL,
-  base_branch  text    NOT NULL,
-  login        text    NOT NULL,
-  PRIMARY KEY (repository, pull_request, base_branch, login),
-  FOREIGN KEY (repository, pull_request) REFERENCES gatehouse.reviews ON DELETE CASCADE ON UPDATE CASCADE
+-- Who made what pull requests bring: who made commits that a review has read, and who pushed, as webhooks tell. Also of commits that a
+-- force-push took away since, and when the pull request is closed: see src/jobs/retention.ts.
+CREATE TABLE gatehouse.makers (
+  repository   text        NOT NULL,
+  -- 0: a push to a branch. A review copies it to the pull requests that have the commit.
+  pull_request integer     NOT NULL,
+  -- Of who made a commit: the base branch at that time. Of a push: ''.
+  base_branch  text        NOT NULL DEFAULT '',
+  -- The commit that was pushed, with those below it. '': this login made a commit.
+  sha          text        NOT NULL DEFAULT '',
+  -- In lower case. '': who pushed is not known.
+  login        text        NOT NULL,
+  -- What the branch was before the push. Null: not known.
+  pushed_from  text,
+  -- Whether a review has found that the push brought merges alone.
+  is_update    boolean     NOT NULL DEFAULT false,
+  -- When it was told, or the review of its pull request ended.
+  seen_at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (repository, pull_request, base_branch, sha, login)
 );
+CREATE INDEX makers_seen_at ON gatehouse.makers (seen_at);
 
 -- Pull requests that share a head commit share its status.
 CREATE INDEX reviews_head ON gatehouse.reviews (repository, head_sha);

@@ -19,12 +19,18 @@ export interface AuthoredCommits {
    * are kept. Absent: nothing is remembered.
    */
   readonly seen?: readonly string[] | null;
+  /**
+   * Logins in lower case of those who pushed a commit, by its id, as far as webhooks tell. Absent: none are looked at.
+   */
+  readonly pushers?: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The same of commits that it does not have any more. */
+  readonly gonePushers?: readonly string[];
 }
 
-/** Somebody who made a commit: its author, its committer, or a co-author whom its message names. */
+/** Somebody who made a commit: its author, its committer, a co-author whom its message names, or who pushed it. */
 export interface Author {
   readonly sha: string;
-  readonly as: 'author' | 'committer' | 'co-author';
+  readonly as: 'author' | 'committer' | 'co-author' | 'pusher';
   /** Null where no account is known. */
   readonly login: string | null;
   /** The e-mail address; of a trailer without one, its text. At most MAX_SHOWN characters. */
@@ -35,16 +41,18 @@ export interface Author {
 
 /** One of these, of a commit that a force-push has taken away. */
 export interface SeenAuthor extends Pick<Author, 'login'> {
-  readonly as: 'seen';
+  readonly as: 'seen' | 'pusher';
 }
 
 /** Who made what a pull request brings in, as far as the forge and the commits tell. */
 export interface Authors {
   readonly people: readonly Author[];
-  /** By login in lower case; of several, the first. Those of commits that are gone are here and not in `people`. */
+  /** By login in lower case. Those of commits that are gone are here and not in `people`. */
   readonly byLogin: ReadonlyMap<string, Author | SeenAuthor>;
   /** Those without a known account who may be people. */
   readonly unknown: readonly Author[];
+  /** Ids of commits whose push was not seen, the newest of each part of the history. Who pushed counts as the author. */
+  readonly unseen: readonly string[];
   /** False when there may be more of them. */
   readonly complete: boolean;
 }
@@ -57,7 +65,7 @@ const MAX_SHOWN = 100;
  * make nobody an author. Only approvals leave them out.
  */
 export function authorsOf(
-  { commits, complete, accounts, seen = [] }: AuthoredCommits,
+  { commits, complete, accounts, seen = [], pushers, gonePushers = [] }: AuthoredCommits,
   { authorTrailers, machineAccounts }: PeopleSettings,
   cleanMerges: ReadonlySet<string> = new Set(),
 ): Authors {
@@ -73,11 +81,17 @@ export function authorsOf(
   const found = named.coAuthors.map((coAuthor) => ({ coAuthor, account: accountOf(coAuthor, accountOfAddress) }));
   const coAuthors = found.flatMap(({ coAuthor, account }) => foundBy(coAuthor, account));
   const people = [...own.flatMap(peopleOf), ...coAuthors].map(made);
-  const gone = (seen ?? []).map((login) => [login, { as: 'seen', login }] as const);
-  const withLogin = people.flatMap((one) => (one.login === null ? [] : [[one.login.toLowerCase(), one] as const]));
+  const pushed = own.flatMap((commit) => pushersBeside(commit, pushers)).map(made);
+  const gone = (as: SeenAuthor['as']) => (login: string) => ({ as, login });
+  const unseen = pushers === undefined ? [] : own.filter(({ sha }) => !pushers.has(sha));
+  // Whoever has written a commit has done more than to push one.
+  const byStrength = [...people, ...(seen ?? []).map(gone('seen')), ...pushed, ...gonePushers.map(gone('pusher'))];
   return {
-    people,
-    byLogin: new Map<string, Author | SeenAuthor>([...gone, ...withLogin.toReversed()]),
+    people: [...people, ...pushed],
+    byLogin: new Map<string, Author | SeenAuthor>(
+      byStrength.toReversed().flatMap((one) => (one.login === null ? [] : [[one.login.toLowerCase(), one]])),
+    ),
+    unseen: tipsOf(unseen),
     unknown: people.filter(({ login, machine }) => login === null && !machine),
     complete: complete && seen !== null && named.complete && found.every(({ account }) => account !== undefined),
   };
@@ -94,6 +108,19 @@ function peopleOf({ sha, author, committer }: Commit): readonly Found[] {
     ...(bot === undefined ? {} : { bot }),
   });
   return committer === null ? [found('author', author)] : [found('author', author), found('committer', committer)];
+}
+
+/** Without its author and committer, who count anyway. */
+function pushersBeside({ sha, author, committer }: Commit, pushers: AuthoredCommits['pushers']): readonly Found[] {
+  const made = [author.login?.toLowerCase(), committer?.login?.toLowerCase()];
+  return [...(pushers?.get(sha) ?? [])].flatMap((login) =>
+    made.includes(login) ? [] : [{ sha, as: 'pusher' as const, login, named: login }],
+  );
+}
+
+function tipsOf(commits: readonly Commit[]): readonly string[] {
+  const below = new Set(commits.flatMap(({ parents }) => parents));
+  return commits.flatMap(({ sha }) => (below.has(sha) ? [] : [sha]));
 }
 
 /** Null where there is none; undefined where the forge was not asked. */

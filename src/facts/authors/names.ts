@@ -21,7 +21,7 @@ export function compileName(name: string): { matches(text: string): boolean } {
 
 /** Somebody in a commit: see Author. */
 export interface Named {
-  readonly as: 'author' | 'committer' | 'co-author';
+  readonly as: 'author' | 'committer' | 'co-author' | 'pusher';
   readonly login: string | null;
   readonly named: string;
 }

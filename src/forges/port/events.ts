@@ -17,6 +17,8 @@ export interface Subject {
   readonly pushedBranch: string | undefined;
   /** What a push moved it from and to, and who pushed. */
   readonly push: PushedCommits | undefined;
+  /** What the head of a pull request has become by a push, and who pushed. */
+  readonly pushedHead: PushedHead | undefined;
   /** The commit about which it tells a change of facts that only some policies ask for. */
   readonly toldCommit: ToldCommit | undefined;
   /** The group of a merge queue for which a status is requested. */
@@ -39,6 +41,14 @@ export interface PushedCommits {
   readonly count: number;
   /** Whether it took some away, as far as the forge tells: Gitea and Forgejo only where it brought none. */
   readonly isForced: boolean;
+}
+
+export interface PushedHead {
+  readonly sha: string;
+  /** What it was before. Undefined: not told. */
+  readonly from: string | undefined;
+  /** Login. Undefined: not told. */
+  readonly by: string | undefined;
 }
 
 /** A command in a comment, by what happened to the comment. */

@@ -1,4 +1,12 @@
-import type { CommentedCommand, MergeGroupRef, PushedCommits, StatusSetBy, Subject, ToldCommit } from './events.ts';
+import type {
+  CommentedCommand,
+  MergeGroupRef,
+  PushedCommits,
+  PushedHead,
+  StatusSetBy,
+  Subject,
+  ToldCommit,
+} from './events.ts';
 import type { Origin } from './origin.ts';
 import type { PullRequestRef } from './pull-request.ts';
 
@@ -9,7 +17,10 @@ import type { PullRequestRef } from './pull-request.ts';
 export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undefined };
 
 type RequestedReview =
-  | ({ readonly kind: 'review' } & PullRequestRef)
+  | ({
+      readonly kind: 'review' /** What is recorded with its delivery. */;
+      readonly pushed?: PushedHead;
+    } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
   | ({ readonly kind: 'push'; readonly repository: string; readonly branch: string } & PushedCommits)
   | ({
@@ -39,7 +50,7 @@ export function requestedReview(
     return undefined;
   }
   if (reviewable && number !== undefined) {
-    return { kind: 'review', repository, number };
+    return { kind: 'review', repository, number, ...(subject.pushedHead && { pushed: subject.pushedHead }) };
   }
   if (subject.command !== undefined && number !== undefined) {
     return { kind: 'command', repository, number, ...subject.command };

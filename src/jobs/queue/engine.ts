@@ -5,6 +5,7 @@ import { NewerSchemaError } from '../../db/schema.ts';
 import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from '../../db/sqlstate.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
+import { recordPushes } from '../tables/makers.ts';
 import { recordStatements } from '../tables/override-comments.ts';
 import {
   DEAD_LETTERS,
@@ -188,7 +189,7 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
   /** The engine runs its statements on the executor it is given; this one only collects them. */
   async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
     await start();
-    const written = [...recordStatements(jobs)];
+    const written = [...recordStatements(jobs), ...recordPushes(jobs)];
     const executeSql = async (text: string, values: unknown[] = []) => {
       // Other values would fail only when they are sent, and nothing would stop the COMMIT that follows.
       if (!values.every((value) => typeof value === 'string')) {
@@ -250,7 +251,8 @@ export function insertsByQueue(
   });
 }
 
-function dataOf({ kind: _kind, ...data }: ReviewRequest): object {
+function dataOf(request: ReviewRequest): object {
+  const { kind: _kind, pushed: _pushed, ...data } = { pushed: undefined, ...request };
   return data;
 }
 

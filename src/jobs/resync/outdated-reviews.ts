@@ -8,6 +8,8 @@ export interface JudgedReview extends PullRequestRef {
   readonly baseBranch: string;
   /** Null: it was not judged. */
   readonly judgedBy: JudgedBy | null;
+  /** Whether a webhook has told since who else pushed a commit of it. */
+  readonly hasNewPusher?: boolean;
 }
 
 /** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
@@ -33,8 +35,8 @@ export function readPresentRules(context: PresentContext): PresentRules {
   const reader = presentReader(context);
 
   async function isOutdated(review: JudgedReview, { tipOf, facts = false }: CompareOptions): Promise<boolean> {
-    const { repository, number, headSha, baseBranch, judgedBy } = review;
-    if (judgedBy === null) {
+    const { repository, number, headSha, baseBranch, judgedBy, hasNewPusher = false } = review;
+    if (judgedBy === null || hasNewPusher) {
       return true;
     }
     const tip = tipOf?.(review);
@@ -63,9 +65,24 @@ export function readPresentRules(context: PresentContext): PresentRules {
 
 const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", judged_by AS "judgedBy"`;
 
+/** A push to a branch, of a commit whose pushes matter, that no review has copied to its pull request. */
+const HAS_NEW_PUSHER = `r.judged_by->'unseenPushes' IS NOT NULL AND EXISTS (
+  SELECT FROM gatehouse.makers told
+   WHERE told.repository = r.repository AND told.pull_request = 0 AND told.base_branch = '' AND told.login <> ''
+     AND told.sha IN (
+       SELECT jsonb_array_elements_text(r.judged_by->'unseenPushes')
+        UNION
+       SELECT sha FROM gatehouse.makers own
+        WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = '')
+     AND NOT EXISTS (
+       SELECT FROM gatehouse.makers own
+        WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = ''
+          AND own.sha = told.sha AND own.login = told.login))`;
+
 export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
   const { rows } = await pool.query<JudgedReview>(
-    `SELECT ${COLUMNS} FROM gatehouse.reviews WHERE repository = $1 AND head_sha <> '' ORDER BY pull_request`,
+    `SELECT ${COLUMNS}, ${HAS_NEW_PUSHER} AS "hasNewPusher" FROM gatehouse.reviews r
+      WHERE repository = $1 AND head_sha <> '' ORDER BY pull_request`,
     [repository],
   );
   return rows;

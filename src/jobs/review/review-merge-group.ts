@@ -7,10 +7,10 @@ import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review
 import { isCurrent } from '../../review/judged-by.ts';
 import { dryRun, NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
 import type { Jobs } from '../queue/queue.ts';
+import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { type StatusPlace, statusPlace } from '../tables/posted-statuses.ts';
 import { markGoverned } from '../tables/repositories.ts';
-import { rememberAuthors } from '../tables/seen-authors.ts';
 import { commitStatuses } from './commit-status.ts';
 import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
@@ -94,7 +94,7 @@ async function judgeMembers(
   const context: JudgeContext = {
     ...deps,
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
-    rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
+    makers: makersIn(deps.pool),
     // The reviews of the pull requests do; here the queue waits.
     observes: false,
     onWillJudge: async (_, policy) => {

@@ -10,10 +10,10 @@ import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
 import { NotFoundYetError } from '../attempt.ts';
 import { LostClaimError } from '../tables/claim.ts';
+import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned } from '../tables/repositories.ts';
 import { markReported, recordAsked } from '../tables/reviews.ts';
-import { rememberAuthors } from '../tables/seen-authors.ts';
 import { countObserved } from './count-observed.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
 import { type OpenReview, openReview } from './open-review.ts';
@@ -153,7 +153,7 @@ async function reviewOnce(
     },
     onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
-    rememberAuthors: (made, logins) => rememberAuthors(deps.pool, made, logins),
+    makers: makersIn(deps.pool),
   };
   const result = await judgeOnce(context, { ...read, preloaded });
   switch (result.kind) {

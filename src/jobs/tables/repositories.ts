@@ -37,7 +37,7 @@ export async function wasGoverned(pool: pg.Pool, repository: string): Promise<bo
  * Nothing is asked for it again, until a delivery comes from it. Two things are kept, because the repository may be
  * hidden only for a while. A success may still stand on the head of a review that is dropped: it is withdrawn unless an
  * open pull request has earned it then. Of override comments, no forge can tell afterwards that one was edited in its
- * first second: these are left to the retention. `now` is its present name, after a rename.
+ * first second, and of commits that are gone who made them: these are left to the retention. `now` is its present name, after a rename.
  */
 export async function forgetRepository(pool: pg.Pool, repository: string, now = repository): Promise<void> {
   await pool.query(
@@ -50,7 +50,8 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
              WHERE r.verdict IS DISTINCT FROM 'none' AND coalesce(p.state, 'success') = 'success'
                AND coalesce(p.context, r.reported_as) IS NOT NULL
             ON CONFLICT DO NOTHING),
-          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1)
+          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
+          makers AS (UPDATE gatehouse.makers SET seen_at = now() WHERE repository = $1 AND pull_request > 0)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
     [repository, now],
   );
@@ -76,6 +77,14 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        SELECT $2, head_sha, context, description FROM gatehouse.posted_statuses WHERE repository = $1
        ON CONFLICT (repository, head_sha, context)
        DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL),
+     made AS (
+       DELETE FROM gatehouse.makers WHERE repository = $1
+       RETURNING pull_request, base_branch, sha, login, pushed_from, is_update, seen_at),
+     makers AS (
+       INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
+       SELECT $2, made.* FROM made ON CONFLICT DO NOTHING),
+     judged_without AS (
+       UPDATE gatehouse.reviews SET judged_by = NULL WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made)),
      moved AS (
        DELETE FROM gatehouse.left_successes WHERE repository = $1 RETURNING head_sha, context, left_at, tried_at),
      successes AS (

@@ -186,8 +186,10 @@ export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);
 }
 
+/** Who made its commits is kept for a while: it may be reopened. */
 export async function deleteReview(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'DELETE FROM gatehouse.reviews', []);
+  const keep = 'UPDATE gatehouse.makers SET seen_at = now() WHERE repository = $1 AND pull_request = $2';
+  await changeClaimed(pool, claim, `WITH kept AS (${keep}) DELETE FROM gatehouse.reviews`, []);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { machinesAmong } from '../../facts/authors/machines.ts';
+import { withMakers } from '../../facts/authors/makers.ts';
 import { joinPeople, operatorsPeople, type PeopleSettings } from '../../facts/authors/people-settings.ts';
-import { withSeenAuthors } from '../../facts/authors/seen-authors.ts';
 import { readCommits } from '../../facts/commits.ts';
 import type { Reading } from '../../facts/fact.ts';
 import { readLastChange } from '../../facts/last-change.ts';
@@ -26,7 +26,7 @@ import {
 import { canBeOverridden, type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
 
 /** Where the commits come from, and who made them. */
-type Sources = Pick<Reading<unknown>, 'preloaded' | 'rememberAuthors'>;
+type Sources = Pick<Reading<unknown>, 'preloaded' | 'makers'>;
 
 /**
  * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
@@ -106,7 +106,7 @@ async function readClaimFacts(
   claims: readonly Claim[],
   { pullRequest, overridersOf: overriders, recorded }: ClaimContext,
   people: PeopleSettings,
-  { preloaded, rememberAuthors }: Sources,
+  { preloaded, makers }: Sources,
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
@@ -126,7 +126,7 @@ async function readClaimFacts(
     readLastChange({ forge, pullRequest }),
     readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
   ]);
-  const commits = await withSeenAuthors(listed, pullRequest, authorTrailers, rememberAuthors);
+  const commits = await withMakers(listed, pullRequest, authorTrailers, makers);
   return { teams, people, unasked, commits, lastChange, writers };
 }
 

@@ -6,6 +6,7 @@ import { neededMembers } from '../../facts/teams.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { isMember } from './team-members.ts';
+import { aboutUnseen } from './unseen-pushes.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -39,7 +40,7 @@ const wantedContributors = z.union(
         co_authors: z
           .literal('ignore', { error: '"ignore"' })
           .optional()
-          .describe('ignore: authors and committers alone, and nobody whom a message names.'),
+          .describe('ignore: nobody whom a message names.'),
       })
       .refine(({ only: _, co_authors: __, ...asked }) => Object.values(asked).some((value) => value !== undefined), {
         error: 'at least one of from, author, bots, unknown and first_time',
@@ -64,12 +65,12 @@ type Wanted = z.output<typeof wantedContributors>;
 
 export const contributors = definePredicate({
   description:
-    'Who made the commits: their authors, committers and co-authors. One of them is among these people, or with `only` all of them are.',
+    'Who made the commits: their authors, committers and co-authors, and who pushed them. One of them is among these people, or with `only` all of them are.',
   actor: 'author',
   schema: wantedContributors,
   needs: ({ from }) => ({ commits: ['authors'], ...neededMembers('authors', splitTeams(from).teams) }),
   judge(wanted, _options, facts) {
-    const { people, complete } = authorsOf(facts.commits, facts.people);
+    const { people, unseen, complete } = authorsOf(facts.commits, facts.people);
     const isWanted = wantedIn(wanted, facts);
     const asked = wanted.coAuthors ? people : people.filter(({ as }) => as !== 'co-author');
     const answers = asked.map((person) => ({ person, is: isWanted(person) }));
@@ -88,7 +89,7 @@ export const contributors = definePredicate({
       expected: wanted.only
         ? say`nobody but ${whom} among the authors of the commits`
         : say`${whom} among the authors of the commits`,
-      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}`,
+      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}${aboutUnseen({ unseen })}`,
       remedy: {
         toMatch: wanted.only
           ? say`Open a pull request without the commits of others.`

@@ -61,6 +61,7 @@ const WHY_AUTHOR: Readonly<Record<Made['as'], string>> = {
   author: 'who committed to this pull request',
   committer: 'who committed to this pull request',
   'co-author': 'named as a co-author of this pull request',
+  pusher: 'who pushed to this pull request',
   seen: 'who made a commit of this pull request that was there before',
 };
 
@@ -104,7 +105,9 @@ function barredBy(
   if (isMember(login, wanted.notFrom, facts.teams) === true) {
     return 'whose approval the policy does not count';
   }
-  return !wanted.committers && made !== undefined ? WHY_AUTHOR[made.as] : undefined;
+  // Where an approval outlives any push, whoever pushes gains nothing by it.
+  const isPusherOnly = made?.as === 'pusher' && wanted.fresh === false;
+  return !wanted.committers && made !== undefined && !isPusherOnly ? WHY_AUTHOR[made.as] : undefined;
 }
 
 /** Tells who could still approve, as far as it is known: not the author, and nobody whose approval cannot count. */

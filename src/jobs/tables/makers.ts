@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import type { Makers, PullRequestPush } from '../../facts/authors/makers.ts';
+import type { ReviewRequest } from '../../forges/port/review-requests.ts';
+
+/** The limit for one pull request. Whoever names more in its commits can have nobody's approval counted for it. */
+const MAX_KEPT = 2_000;
+
+/**
+ * Records who pushed. It belongs to the transaction of the delivery: a review that it starts knows it, and one of a
+ * delivery that is never repeated does not lack it.
+ */
+export function recordPushes(requests: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
+  const pushes = requests.flatMap(pushIn);
+  const columns = pushes.length === 0 ? [] : [0, 1, 2, 3, 4].map((column) => pushes.map((push) => push[column]));
+  return columns.length === 0 ? [] : [{ ...RECORD, values: columns }];
+}
+
+type Row = readonly [repository: string, pullRequest: number, sha: string, login: string, from: string | null];
+
+function pushIn(request: ReviewRequest): readonly Row[] {
+  switch (request.kind) {
+    case 'push':
+      return [[request.repository, 0, request.after, loginOf(request.by), request.before ?? null]];
+    case 'review': {
+      const { repository, number, pushed } = request;
+      return pushed === undefined ? [] : [[repository, number, pushed.sha, loginOf(pushed.by), pushed.from ?? null]];
+    }
+    default:
+      return [];
+  }
+}
+
+function loginOf(login: string | undefined): string {
+  return login?.toLowerCase() ?? '';
+}
+
+const RECORD = {
+  name: 'record pushes',
+  // In one order everywhere, so that two transactions cannot wait for each other.
+  text: `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
+         SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) AS told
+          ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
+};
+
+export function makersIn(pool: pg.Pool): Makers {
+  return {
+    async pushes({ repository, number, head }, shas) {
+      // What was pushed to a branch becomes the pull request's own, which is kept as long as it is open. That the head was
+      // pushed is certain, also where no webhook told by whom.
+      await pool.query(
+        `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
+         SELECT repository, $2::int, sha, login, pushed_from FROM gatehouse.makers
+          WHERE repository = $1 AND pull_request = 0 AND base_branch = '' AND sha = ANY ($3)
+          UNION ALL SELECT $1, $2, $4, '', NULL
+          ORDER BY sha, login
+         -- Gitea and Forgejo tell it of the branch alone.
+         ON CONFLICT (repository, pull_request, base_branch, sha, login) DO UPDATE SET pushed_from = excluded.pushed_from
+          WHERE makers.pushed_from IS NULL AND excluded.pushed_from IS NOT NULL`,
+        [repository, number, shas, head.sha],
+      );
+      const { rows } = await pool.query<PullRequestPush>(
+        `SELECT sha, login AS by, pushed_from AS "from", is_update AS "isUpdate" FROM gatehouse.makers
+          WHERE repository = $1 AND pull_request = $2 AND base_branch = '' AND sha <> '' ORDER BY sha, login`,
+        [repository, number],
+      );
+      return rows;
+    },
+    async remember({ repository, number, base }, logins, updates) {
+      const place = [repository, number, base.branch];
+      if (updates.length > 0) {
+        await pool.query(
+          `UPDATE gatehouse.makers SET is_update = true
+            WHERE repository = $1 AND pull_request = $2 AND base_branch = '' AND sha = ANY ($3)`,
+          [repository, number, updates],
+        );
+      }
+      await pool.query(
+        `INSERT INTO gatehouse.makers (repository, pull_request, base_branch, login)
+         SELECT $1, $2, $3, login FROM unnest($4::text[]) AS login
+          WHERE (SELECT count(*) FROM gatehouse.makers WHERE repository = $1 AND pull_request = $2 AND sha = '') < $5
+          ORDER BY login ON CONFLICT DO NOTHING`,
+        [...place, [...new Set(logins)], MAX_KEPT],
+      );
+      const { rows } = await pool.query<{ login: string; all: string }>(
+        `SELECT login, (SELECT count(*) FROM gatehouse.makers WHERE repository = $1 AND pull_request = $2 AND sha = '') AS all
+           FROM gatehouse.makers
+          WHERE repository = $1 AND pull_request = $2 AND base_branch = $3 AND sha = '' ORDER BY login`,
+        place,
+      );
+      return Number(rows[0]?.all ?? 0) >= MAX_KEPT ? null : rows.map(({ login }) => login);
+    },
+  };
+}

@@ -1,0 +1,233 @@
+import test from 'ava';
+import { EVERY_FORGE, onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { nextSecond } from '../helpers/until.ts';
+
+/** Whoever pushed a commit is no second pair of eyes for it, in whose name ever it was made. */
+const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+
+const rules = (fresh: string) => `version: 1
+override: { by: [bob, carol] }
+rules:
+  - id: approved
+    require: { approvals: { fresh: ${fresh} } }
+`;
+const FRESH = rules('true');
+const UPDATES = rules('except-updates');
+const OWN = `version: 1
+rules:
+  - id: own
+    require: { contributors: { author: true, only: true } }
+`;
+const NOT_COUNTED = /`bob`, who pushed to this pull request/;
+const UNSEEN = /who pushed `[0-9a-f]{10}` was not seen, and counts as the author/;
+
+/** Pushes a commit in the name of alice. */
+async function pushes(scene: Scene, number: number, by: string, text = `${by}\n`): Promise<void> {
+  scene.forge.push(scene.repository, number, { 'a.txt': text });
+  await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by });
+}
+
+async function rebases(scene: Scene, number: number, by: string): Promise<void> {
+  scene.forge.forcePush(scene.repository, number, { 'a.txt': 'rebased\n' });
+  await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by });
+  await scene.settled();
+  await nextSecond();
+}
+
+async function updates(scene: Scene, number: number, by: string): Promise<void> {
+  scene.forge.commit(scene.repository, 'main', { 'main.txt': `after ${scene.head(number)}\n` });
+  scene.forge.updateBranch(scene.repository, number, by);
+  await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by });
+  await scene.settled();
+}
+
+async function approves(scene: Scene, number: number, by: string): Promise<string | undefined> {
+  await scene.review(number, by, 'approved');
+  await scene.settled();
+  return scene.status(number)?.state;
+}
+
+for (const name of EVERY_FORGE) {
+  for (const [fresh, policy] of Object.entries({ true: FRESH, 'except-updates': UPDATES })) {
+    test(`${name}: who pushed in the author’s name does not approve (fresh: ${fresh})`, async (t) => {
+      const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await pushes(scene, number, 'Bob');
+      t.is(await approves(scene, number, 'bob'), 'pending');
+      t.regex(scene.comments(number).join(), NOT_COUNTED);
+      t.is(await approves(scene, number, 'carol'), 'success');
+    });
+  }
+
+  test(`${name}: an approval that outlives any push counts, whoever pushed`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': rules('false') });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await pushes(scene, number, 'bob');
+    await rebases(scene, number, 'alice');
+    t.is(await approves(scene, number, 'bob'), 'success');
+  });
+
+  test(`${name}: who pushed to the branch before the pull request does not approve`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    scene.forge.commit(scene.repository, 'topic', { 'a.txt': 'a\n' });
+    await scene.tell({ kind: 'push', branch: 'topic', before: '', by: 'bob' });
+    scene.forge.commit(scene.repository, 'topic', { 'b.txt': 'b\n' });
+    await scene.tell({ kind: 'push', branch: 'topic' });
+    const number = await scene.open('topic');
+    await onlyCarolCounts(t, scene, number);
+    t.notRegex(scene.comments(number).join(), UNSEEN);
+  });
+
+  test(`${name}: who pushed overrides nothing`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await pushes(scene, number, 'bob');
+    await scene.comment(number, 'bob', `/gatehouse override approved ${scene.head(number)} hotfix`);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /was written by somebody who pushed to this pull request/);
+    await scene.comment(number, 'carol', `/gatehouse override approved ${scene.head(number)} hotfix`);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: contributors are also those who pushed, people and machines`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OWN });
+    for (const by of ['bob', 'coder[bot]']) {
+      const number = await scene.open({ 'a.txt': `${by}\n` });
+      await pushes(scene, number, 'alice', `alice ${by}\n`);
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'success');
+      await pushes(scene, number, by, `${by} again\n`);
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'failure');
+      t.true(
+        scene
+          .comments(number)
+          .join()
+          .includes(`\`${by} (${scene.head(number).slice(0, 10)})\``),
+      );
+    }
+  });
+
+  test(`${name}: who only updated the branch approves`, async (t) => {
+    for (const policy of [FRESH, UPDATES]) {
+      const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      if (policy === UPDATES) {
+        t.is(await approves(scene, number, 'bob'), 'success');
+        await updates(scene, number, 'bob');
+        t.is(scene.status(number)?.state, 'success');
+      }
+      await updates(scene, number, 'bob');
+      t.is(await approves(scene, number, 'bob'), 'success');
+    }
+  });
+
+  test(`${name}: a merge with changes in the author’s name makes its pusher a maker`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': UPDATES });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    scene.forge.commit(scene.repository, 'main', { 'main.txt': 'main\n' });
+    scene.forge.updateBranch(scene.repository, number, 'alice', { 'a.txt': 'evil\n' });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by: 'bob' });
+    await onlyCarolCounts(t, scene, number);
+  });
+
+  test(`${name}: who updated the branch and was rebased away approves`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    await updates(scene, number, 'bob');
+    await rebases(scene, number, 'alice');
+    t.is(await approves(scene, number, 'bob'), 'success');
+  });
+
+  test(`${name}: a force-push takes away commits, and not who pushed them`, async (t) => {
+    for (const isJudged of [true, false]) {
+      const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await pushes(scene, number, 'bob');
+      if (isJudged) {
+        await scene.settled();
+      }
+      await rebases(scene, number, 'alice');
+      await onlyCarolCounts(t, scene, number);
+    }
+  });
+
+  test(`${name}: a pull request that is reopened still knows who made it`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    forge.push(repository, number, { 'a.txt': 'dave\n' }, { author: 'dave' });
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await scene.settled();
+    await pushes(scene, number, 'bob');
+    await scene.settled();
+    await rebases(scene, number, 'alice');
+    await scene.close(number);
+    await scene.settled();
+    t.deepEqual(
+      (await scene.door.database.query('SELECT FROM gatehouse.reviews WHERE repository = $1', [repository])).rows,
+      [],
+    );
+    await scene.reopen(number);
+    t.is(await approves(scene, number, 'dave'), 'pending');
+    t.regex(scene.comments(number).join(), /`dave`, who made a commit of this pull request that was there before/);
+    await onlyCarolCounts(t, scene, number);
+  });
+
+  test(`${name}: a renamed repository still knows who pushed`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': OWN });
+    const number = await story.open({ 'a.txt': 'a\n' });
+    await pushes(story, number, 'bob');
+    await story.settled();
+    t.is(story.status(number)?.state, 'failure');
+    await story.rename('renamed');
+    // A review by the new name knows nothing of the old one yet.
+    await story.edit(number, { title: 'feat: renamed' });
+    await story.settledFor(story.repository);
+    await resyncNow(story);
+    await story.settledFor(story.repository);
+    t.is(story.status(number)?.state, 'failure');
+  });
+
+  test(`${name}: where no push was seen its pusher is the author, and the comment says so`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await scene.settled();
+    t.regex(scene.comments(number).join(), UNSEEN);
+    t.is(await approves(scene, number, 'bob'), 'success');
+  });
+
+  test(`${name}: a push that is told late ends the approval of its pusher`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    scene.forge.push(scene.repository, number, { 'a.txt': 'bob\n' });
+    t.is(await approves(scene, number, 'bob'), 'success');
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by: 'bob' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), NOT_COUNTED);
+  });
+
+  test(`${name}: a resync finds that a push to the branch was told late`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': FRESH });
+    const { forge, repository } = story;
+    const number = await story.open({ 'a.txt': 'a\n' });
+    const { headBranch: branch } = forge.pull(repository, number);
+    const before = story.head(number);
+    forge.push(repository, number, { 'a.txt': 'bob\n' });
+    forge.push(repository, number, { 'a.txt': 'bob again\n' });
+    t.is(await approves(story, number, 'bob'), 'success');
+    const reviews = forge.seen.length;
+    await resyncNow(story);
+    t.is(story.status(number)?.state, 'success');
+    await story.tell({ kind: 'push', branch, commits: 2, before, by: 'bob' });
+    await story.settled();
+    await resyncNow(story);
+    t.is(story.status(number)?.state, 'pending');
+    t.true(forge.seen.length > reviews);
+  });
+}
