@@ -88,7 +88,9 @@ for (const name of FORGES) {
 
   test(`${name}: a review that changes nothing adds no row`, async (t) => {
     const scene = shared(name).scene(FILES);
-    const number = await scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` });
+    const number = scene.openSilently({ 'app.ts': `one\n${SECRET_LINE}\n` });
+    // It tells who pushed, which a verdict says where it is not known.
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.settled();
     const head = headOf(scene, number);
     const before = [await verdicts(scene, number), await postings(scene, head)];
