@@ -74,14 +74,17 @@ export const QUEUES: Queues<JobDeps> = {
       await reviewRepository({ ...deps, rules: deps.presentRules() }, data, { again: retryCount > 0 });
     },
   },
-  /** A push to any branch. Jobs of many pushes to one become one that looks at the pull requests into it. */
+  /** A push to any branch: of commits of pull requests, and of the policy of those into it. Jobs of many pushes to one become one that looks at the pull requests into it. */
   push: {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,
     needsForge: false,
-    async run({ enqueue }, { data, createdOn }) {
+    async run({ pool, enqueue }, { data, createdOn }) {
       const { repository, branch } = data;
+      const { withNewPusher } = await import('./resync/outdated-reviews.ts');
+      const pushed = await withNewPusher(pool, repository);
       await enqueue([
+        ...pushed.map((ref) => ({ kind: 'review' as const, ...ref })),
         { kind: 'review-repository', repository, branch },
         ...(data.isDefault ? [{ kind: 'default-push' as const, ...data, at: createdOn.toISOString() }] : []),
       ]);

@@ -88,6 +88,16 @@ export async function reviewsOf(pool: pg.Pool, repository: string): Promise<read
   return rows;
 }
 
+/** Of a push that was told after they were judged. A review that runs may miss it: the resync finds that one. */
+export async function withNewPusher(pool: pg.Pool, repository: string): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<PullRequestRef>(
+    `SELECT repository, pull_request AS number FROM gatehouse.reviews r
+      WHERE repository = $1 AND ${HAS_NEW_PUSHER} ORDER BY pull_request`,
+    [repository],
+  );
+  return rows;
+}
+
 export interface DependentReview extends JudgedReview {
   /** It may have read the rules already, and has not saved its verdict. */
   readonly isRunning: boolean;

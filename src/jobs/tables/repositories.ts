@@ -82,7 +82,7 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        RETURNING pull_request, base_branch, sha, login, pushed_from, is_update, seen_at),
      makers AS (
        INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
-       SELECT $2, made.* FROM made ON CONFLICT DO NOTHING),
+       SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
      judged_without AS (
        UPDATE gatehouse.reviews SET judged_by = NULL WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made)),
      moved AS (
