@@ -89,6 +89,42 @@ test('an edit of an override is never recorded later than its delivery', async (
   await jobs.stop();
 });
 
+test('pushes are recorded with their deliveries, once each', async (t) => {
+  const pool = await openMigrated(t);
+  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
+  t.teardown(() => jobs.stop());
+  const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
+  const pushed = (sha: string, by?: string): ReviewRequest => ({
+    kind: 'review',
+    repository,
+    number: 7,
+    pushed: { sha, from: undefined, by },
+  });
+  const branch = { kind: 'push', repository, branch: 'topic', before: 'a', after: 'b', by: 'Bob', ...moved } as const;
+  await jobs.enqueue([pushed('c', 'BOB'), branch, pushed('b'), pushed('b', 'bob'), pushed('c', 'bob')]);
+  await jobs.enqueue([branch, { kind: 'review', repository, number: 8 }]);
+  const { rows } = await pool.query(
+    'SELECT pull_request, sha, login, pushed_from FROM gatehouse.makers ORDER BY 1, 2, 3',
+  );
+  t.deepEqual(rows, [
+    { pull_request: 0, sha: 'b', login: 'bob', pushed_from: 'a' },
+    { pull_request: 7, sha: 'b', login: '', pushed_from: null },
+    { pull_request: 7, sha: 'b', login: 'bob', pushed_from: null },
+    { pull_request: 7, sha: 'c', login: 'bob', pushed_from: null },
+  ]);
+  // A job says whom it concerns, and nothing else.
+  const { rows: data } = await pool.query(
+    "SELECT data FROM gatehouse_jobs.job WHERE name = 'review' ORDER BY singleton_key",
+  );
+  t.deepEqual(
+    data.map((row) => row.data),
+    [
+      { repository, number: 7 },
+      { repository, number: 8 },
+    ],
+  );
+});
+
 test('a replayed edit of an override is recorded with its job', async (t) => {
   const pool = await openMigrated(t);
   const replay = makeReplay(pool, QUEUES, makeLog('silent'));

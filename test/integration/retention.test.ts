@@ -1,6 +1,7 @@
 import ava from 'ava';
 import type pg from 'pg';
 import { applyRetention } from '../../src/jobs/retention.ts';
+import { beginReview, deleteReview } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 
@@ -88,6 +89,27 @@ test('what is known of old comments is kept as long as their pull request is ope
     t.deepEqual(
       rows.map(({ id }) => id),
       ['open', 'young'],
+    );
+  });
+});
+
+test('who made a change is kept while it is open, and for a while after it was closed', async (t) => {
+  await withKeys(0, async (pool) => {
+    await pool.query(
+      `INSERT INTO gatehouse.makers (repository, pull_request, base_branch, login, seen_at)
+       SELECT 'o/r', number, 'main', login, now() - make_interval(days => age)
+         FROM (VALUES (1, 'open', 99), (2, 'closed now', 99), (3, 'closed long ago', 31), (3, 'closed', 29), (0, 'branch', 31))
+           AS maker (number, login, age)`,
+    );
+    await beginReview(pool, { repository: 'o/r', number: 1 });
+    const { claim } = await beginReview(pool, { repository: 'o/r', number: 2 });
+    await deleteReview(pool, claim);
+    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+    t.is(await applyRetention(deps), 'finished');
+    const { rows } = await pool.query<{ login: string }>('SELECT login FROM gatehouse.makers ORDER BY 1');
+    t.deepEqual(
+      rows.map(({ login }) => login),
+      ['closed', 'closed now', 'open'],
     );
   });
 });

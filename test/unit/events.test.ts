@@ -39,6 +39,36 @@ for (const [event, action] of REVIEWED) {
   });
 }
 
+const [SHA, BEFORE] = ['a'.repeat(40), 'b'.repeat(64)];
+
+for (const [event, action] of [
+  ['pull_request', 'synchronize'],
+  ['pull_request', 'synchronized'],
+  ['pull_request_sync', 'synchronized'],
+] as const) {
+  test(`${event} ${action} tells who pushed`, (t) => {
+    const payload = { action, repository, before: BEFORE, pull_request: { number: 7, head: { sha: SHA } } };
+    const pushed = (more: object) => interpretEvent(event, { ...payload, ...more }).pushedHead;
+    t.deepEqual(pushed({ sender: { login: 'Bob' } }), { sha: SHA, from: BEFORE, by: 'Bob' });
+    t.deepEqual(pushed({ before: undefined, sender: { login: 'renovate[bot]' } }), {
+      sha: SHA,
+      from: undefined,
+      by: 'renovate[bot]',
+    });
+    for (const sender of [undefined, null, {}, { login: 7 }, { login: 'a b' }, { login: `${'x'.repeat(101)}` }]) {
+      t.deepEqual(pushed({ before: '../x', sender }), { sha: SHA, from: undefined, by: undefined });
+    }
+    t.is(pushed({ pull_request: { number: 7, head: { sha: 'main' } } }), undefined);
+  });
+}
+
+for (const action of ['opened', 'reopened', 'edited', 'closed']) {
+  test(`pull_request ${action} does not tell who pushed`, (t) => {
+    const payload = { action, repository, sender: { login: 'bob' }, pull_request: { number: 7, head: { sha: SHA } } };
+    t.is(interpretEvent('pull_request', payload).pushedHead, undefined);
+  });
+}
+
 test('a pull request without a usable number is not one of another number', (t) => {
   t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: { number: 0 } }), undefined);
   t.is(target('pull_request', { action: 'opened', repository, number: 7, pull_request: {} }), undefined);
@@ -287,8 +317,6 @@ test('repositories that an App was given, or that can be seen again, are looked 
   t.is(of('repository', { action: 'deleted', repository }), undefined);
   t.is(of('ping', { zen: 'of an organisation' }), undefined);
 });
-
-const SHA = 'a'.repeat(40);
 
 test('a status, check run or check suite requests the reviews at its commit', (t) => {
   const wanted = {

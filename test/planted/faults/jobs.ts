@@ -11,6 +11,14 @@ export const JOBS: readonly Fault[] = [
     tests: ['test/unit/events.test.ts'],
   },
   {
+    id: 'jobs-closed-forgets-makers',
+    title: 'forgets who made an old pull request as soon as it is closed',
+    file: 'src/jobs/tables/reviews.ts',
+    find: 'UPDATE gatehouse.makers SET seen_at = now() WHERE',
+    replace: 'UPDATE gatehouse.makers SET seen_at = seen_at WHERE',
+    tests: ['test/integration/retention.test.ts'],
+  },
+  {
     id: 'jobs-better-of-shared-head',
     title: 'shows the better verdict of two pull requests with one head',
     file: 'src/jobs/review/shared-status.ts',

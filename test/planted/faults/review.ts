@@ -43,6 +43,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {
+    id: 'review-pusher-approves',
+    title: 'counts a fresh approval of somebody who pushed',
+    file: 'src/review/predicates/counted-approvals.ts',
+    find: "made?.as === 'pusher' && wanted.fresh === false",
+    replace: "made?.as === 'pusher'",
+    tests: ['test/unit/review/docs.test.ts'],
+  },
+  {
     id: 'review-stale-approval',
     title: 'counts an approval of an earlier head where only the newest is asked for',
     file: 'src/review/predicates/counted-approvals.ts',
