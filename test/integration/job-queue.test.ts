@@ -101,13 +101,15 @@ test('pushes are recorded with their deliveries, once each', async (t) => {
     pushed: { sha, from: undefined, by },
   });
   const branch = { kind: 'push', repository, branch: 'topic', before: 'a', after: 'b', by: 'Bob', ...moved } as const;
-  await jobs.enqueue([pushed('c', 'BOB'), branch, pushed('b'), pushed('b', 'bob'), pushed('c', 'bob')]);
-  await jobs.enqueue([branch, { kind: 'review', repository, number: 8 }]);
+  await jobs.enqueue([pushed('c', 'BOB'), pushed('b'), pushed('b', 'bob'), pushed('c', 'bob')]);
+  await jobs.enqueue([branch, branch, { kind: 'review', repository, number: 8 }]);
   const { rows } = await pool.query(
     'SELECT pull_request, sha, login, pushed_from FROM gatehouse.makers ORDER BY 1, 2, 3',
   );
   t.deepEqual(rows, [
+    { pull_request: 0, sha: 'b', login: '', pushed_from: null },
     { pull_request: 0, sha: 'b', login: 'bob', pushed_from: 'a' },
+    { pull_request: 0, sha: 'c', login: 'bob', pushed_from: null },
     { pull_request: 7, sha: 'b', login: '', pushed_from: null },
     { pull_request: 7, sha: 'b', login: 'bob', pushed_from: null },
     { pull_request: 7, sha: 'c', login: 'bob', pushed_from: null },

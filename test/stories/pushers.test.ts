@@ -178,6 +178,17 @@ for (const name of EVERY_FORGE) {
     await onlyCarolCounts(t, scene, number);
   });
 
+  test(`${name}: who pushed to a pull request approves no other one with the commit`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const { forge, repository } = scene;
+    const from = forge.fork(repository, `alice-${repository.split('/')[1]}`);
+    const first = await scene.open({ 'a.txt': 'a\n' }, { from });
+    await pushes(scene, first, 'bob');
+    await scene.close(first);
+    const second = await scene.open(forge.pull(repository, first).headBranch, { from });
+    await onlyCarolCounts(t, scene, second);
+  });
+
   test(`${name}: a renamed repository still knows who pushed`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN });
     const number = await story.open({ 'a.txt': 'a\n' });
@@ -198,6 +209,14 @@ for (const name of EVERY_FORGE) {
     const number = await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
     t.regex(scene.comments(number).join(), UNSEEN);
+    await pushes(scene, number, 'no login');
+    await scene.settled();
+    t.true(
+      scene
+        .comments(number)
+        .join()
+        .includes(`who pushed \`${scene.head(number).slice(0, 10)}\` was not seen`),
+    );
     t.is(await approves(scene, number, 'bob'), 'success');
   });
 

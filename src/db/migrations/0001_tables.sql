@@ -118,7 +118,7 @@ CREATE TABLE gatehouse.reviews (
 -- force-push took away since, and when the pull request is closed: see src/jobs/retention.ts.
 CREATE TABLE gatehouse.makers (
   repository   text        NOT NULL,
-  -- 0: a push to a branch. A review copies it to the pull requests that have the commit.
+  -- 0: a push, whichever pull requests have its commit. A review copies it to its own.
   pull_request integer     NOT NULL,
   -- Of who made a commit: the base branch at that time. Of a push: ''.
   base_branch  text        NOT NULL DEFAULT '',

@@ -65,15 +65,15 @@ export function readPresentRules(context: PresentContext): PresentRules {
 
 const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", judged_by AS "judgedBy"`;
 
-/** A push to a branch, of a commit whose pushes matter, that no review has copied to its pull request. */
+/** A push of a commit whose pushes matter, that no review has copied to its pull request. */
 const HAS_NEW_PUSHER = `r.judged_by->'unseenPushes' IS NOT NULL AND EXISTS (
-  SELECT FROM gatehouse.makers told
-   WHERE told.repository = r.repository AND told.pull_request = 0 AND told.base_branch = '' AND told.login <> ''
-     AND told.sha IN (
-       SELECT jsonb_array_elements_text(r.judged_by->'unseenPushes')
-        UNION
-       SELECT sha FROM gatehouse.makers own
-        WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = '')
+  SELECT FROM (SELECT jsonb_array_elements_text(r.judged_by->'unseenPushes')
+                UNION
+               SELECT sha FROM gatehouse.makers own
+                WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = '') AS known (sha)
+    JOIN gatehouse.makers told
+      ON told.repository = r.repository AND told.pull_request = 0 AND told.base_branch = '' AND told.sha = known.sha
+   WHERE told.login <> ''
      AND NOT EXISTS (
        SELECT FROM gatehouse.makers own
         WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = ''

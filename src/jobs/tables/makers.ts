@@ -23,7 +23,10 @@ function pushIn(request: ReviewRequest): readonly Row[] {
       return [[request.repository, 0, request.after, loginOf(request.by), request.before ?? null]];
     case 'review': {
       const { repository, number, pushed } = request;
-      return pushed === undefined ? [] : [[repository, number, pushed.sha, loginOf(pushed.by), pushed.from ?? null]];
+      // Another pull request may have the same commits.
+      return pushed === undefined
+        ? []
+        : [number, 0].map((of) => [repository, of, pushed.sha, loginOf(pushed.by), pushed.from ?? null]);
     }
     default:
       return [];
@@ -34,28 +37,33 @@ function loginOf(login: string | undefined): string {
   return login?.toLowerCase() ?? '';
 }
 
+/** Gitea and Forgejo tell from what it was moved only of the branch, and not of the pull request. */
+const ADD_FROM = `ON CONFLICT (repository, pull_request, base_branch, sha, login)
+          DO UPDATE SET pushed_from = excluded.pushed_from
+           WHERE makers.pushed_from IS NULL AND excluded.pushed_from IS NOT NULL`;
+
 const RECORD = {
   name: 'record pushes',
   // In one order everywhere, so that two transactions cannot wait for each other.
   text: `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
-         SELECT * FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) AS told
-          ORDER BY 1, 2, 3, 4 ON CONFLICT DO NOTHING`,
+         SELECT DISTINCT ON (1, 2, 3, 4) *
+           FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) AS told
+          ORDER BY 1, 2, 3, 4, 5 ${ADD_FROM}`,
 };
 
 export function makersIn(pool: pg.Pool): Makers {
   return {
     async pushes({ repository, number, head }, shas) {
-      // What was pushed to a branch becomes the pull request's own, which is kept as long as it is open. That the head was
+      // What was told of a push becomes the pull request's own, which is kept as long as it is open. That the head was
       // pushed is certain, also where no webhook told by whom.
       await pool.query(
         `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
          SELECT repository, $2::int, sha, login, pushed_from FROM gatehouse.makers
-          WHERE repository = $1 AND pull_request = 0 AND base_branch = '' AND sha = ANY ($3)
+          WHERE repository = $1 AND pull_request = 0 AND base_branch = '' AND login <> ''
+            AND sha = ANY ($3::text[] || ARRAY(
+              SELECT sha FROM gatehouse.makers WHERE repository = $1 AND pull_request = $2 AND base_branch = ''))
           UNION ALL SELECT $1, $2, $4, '', NULL
-          ORDER BY sha, login
-         -- Gitea and Forgejo tell it of the branch alone.
-         ON CONFLICT (repository, pull_request, base_branch, sha, login) DO UPDATE SET pushed_from = excluded.pushed_from
-          WHERE makers.pushed_from IS NULL AND excluded.pushed_from IS NOT NULL`,
+          ORDER BY sha, login ${ADD_FROM}`,
         [repository, number, shas, head.sha],
       );
       const { rows } = await pool.query<PullRequestPush>(
