@@ -101,14 +101,20 @@ function pushedCommits(payload: Readonly<Record<string, unknown>>, pushed: strin
   };
 }
 
-/** Undefined where nobody has pushed: whoever opened a pull request may not have. */
+const MOVES_HEAD: readonly unknown[] = ['synchronize', 'synchronized'];
+/** Whoever did this may not have pushed, but somebody had. */
+const SHOWS_HEAD: readonly unknown[] = ['opened', 'reopened'];
+
 function pushedHead(event: string, payload: Readonly<Record<string, unknown>>): PushedHead | undefined {
   const { action, before, sender } = payload;
   const sha = valueAt(payload, PULL_REQUEST_HEAD);
-  const isPush = event.startsWith('pull_request') && (action === 'synchronize' || action === 'synchronized');
-  return isPush && isCommit(sha)
-    ? { sha, from: isCommit(before) ? before : undefined, by: login(object(sender)?.['login']) }
-    : undefined;
+  if (!event.startsWith('pull_request') || !isCommit(sha)) {
+    return undefined;
+  }
+  if (MOVES_HEAD.includes(action)) {
+    return { sha, from: isCommit(before) ? before : undefined, by: login(object(sender)?.['login']) };
+  }
+  return SHOWS_HEAD.includes(action) ? { sha, from: undefined, by: undefined } : undefined;
 }
 
 /**

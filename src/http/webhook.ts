@@ -157,9 +157,10 @@ function acknowledge({
     }
 
     const subject = interpretEvent(event, payload);
-    const { repository, pullRequest, resynced } = subject;
+    const { repository, pullRequest, resynced, pushedHead: pushed } = subject;
     const review = requestedReview(subject, isOwnContext);
-    const job = review && { ...review, origin: { delivery: deliveryId, traceparent: ctx.state.traceparent } };
+    const origin = { delivery: deliveryId, traceparent: ctx.state.traceparent };
+    const job = review && { ...review, ...(review.kind === 'review' && pushed && { pushed }), origin };
     ctx.state.about = { delivery: deliveryId, event, repository, pullRequest };
     const acceptance = await inbox.accept({
       hookId,

@@ -65,7 +65,8 @@ for (const [event, action] of [
 for (const action of ['opened', 'reopened', 'edited', 'closed']) {
   test(`pull_request ${action} does not tell who pushed`, (t) => {
     const payload = { action, repository, sender: { login: 'bob' }, pull_request: { number: 7, head: { sha: SHA } } };
-    t.is(interpretEvent('pull_request', payload).pushedHead, undefined);
+    const shown = action.endsWith('opened') ? { sha: SHA, from: undefined, by: undefined } : undefined;
+    t.deepEqual(interpretEvent('pull_request', payload).pushedHead, shown);
   });
 }
 

@@ -17,7 +17,7 @@ export interface Subject {
   readonly pushedBranch: string | undefined;
   /** What a push moved it from and to, and who pushed. */
   readonly push: PushedCommits | undefined;
-  /** What the head of a pull request has become by a push, and who pushed. */
+  /** The head of a pull request that was pushed or opened, and who pushed. */
   readonly pushedHead: PushedHead | undefined;
   /** The commit about which it tells a change of facts that only some policies ask for. */
   readonly toldCommit: ToldCommit | undefined;

@@ -50,7 +50,7 @@ export function requestedReview(
     return undefined;
   }
   if (reviewable && number !== undefined) {
-    return { kind: 'review', repository, number, ...(subject.pushedHead && { pushed: subject.pushedHead }) };
+    return { kind: 'review', repository, number };
   }
   if (subject.command !== undefined && number !== undefined) {
     return { kind: 'command', repository, number, ...subject.command };

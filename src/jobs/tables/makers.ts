@@ -26,7 +26,7 @@ function pushIn(request: ReviewRequest): readonly Row[] {
       // Another pull request may have the same commits.
       return pushed === undefined
         ? []
-        : [number, 0].map((of) => [repository, of, pushed.sha, loginOf(pushed.by), pushed.from ?? null]);
+        : [number, 0].map((of) => [repository, of, pushed.sha, loginOf(pushed.by), pushed.from ?? null] as const);
     }
     default:
       return [];
