@@ -204,7 +204,7 @@ for (const name of EVERY_FORGE) {
     t.is(story.status(number)?.state, 'failure');
   });
 
-  test(`${name}: where no push was seen its pusher is the author, and the comment says so`, async (t) => {
+  test(`${name}: a pusher who was not seen counts as the author, and it is told`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
     const number = await scene.open({ 'a.txt': 'a\n' });
     await scene.settled();
