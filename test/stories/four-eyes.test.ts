@@ -358,7 +358,7 @@ for (const [where, committer] of Object.entries(SERVER)) {
   });
 }
 
-test('github: commits in the browser that GraphQL cannot list are their authors’ alone', async (t) => {
+test('github: commits in the browser that REST lists are their authors’ alone', async (t) => {
   const scene = gatehouse('github').scene({ '.gatehouse.yml': OWN });
   const { forge, repository } = scene;
   for (let line = 0; line < 41; line++) {
