@@ -1,3 +1,4 @@
+import { authorsOf } from '../facts/authors/authors.ts';
 import type { Makers } from '../facts/authors/makers.ts';
 import { operatorsPeople } from '../facts/authors/people-settings.ts';
 import { judgedFacts } from '../facts/compare.ts';
@@ -284,7 +285,7 @@ export function conclude(
   const needed = neededFacts(rulesInForce(policy));
   const codeOwners = codeOwnersText(facts.codeOwners);
   const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
-  const verdict = verdictOf(redacted(evaluation), overrides);
+  const verdict = { ...verdictOf(redacted(evaluation), overrides), ...unseenIn(needed, facts) };
   const dependsOnMore = proposed.kind !== 'absent' || hidden || overrides !== undefined;
   return {
     kind: 'judged',
@@ -304,6 +305,10 @@ export function conclude(
     approvals: needed.reviews === undefined ? null : currentApprovals(facts.reviews.reviews, pullRequest.author),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
+}
+
+function unseenIn({ commits: asked }: Needs, { commits, people, merges }: Facts): Pick<Verdict, 'unseenPushes'> {
+  return asked?.includes('authors') ? { unseenPushes: authorsOf(commits, people, merges.clean).unseen } : {};
 }
 
 /** The newest of them. */

@@ -41,6 +41,8 @@ export interface Verdict {
   readonly policyFaults: readonly Fault[];
   /** Absent where the policy lets nobody override. */
   readonly overrides?: Overrides;
+  /** Ids of commits of which no webhook told who pushed them. Absent where no rule asks. */
+  readonly unseenPushes?: readonly string[];
   /** The policy of the base branch is broken, and this pull request brings in one that is valid. */
   readonly fixesPolicy?: boolean;
 }

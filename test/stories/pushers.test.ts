@@ -20,7 +20,7 @@ rules:
     require: { contributors: { author: true, only: true } }
 `;
 const NOT_COUNTED = /`bob`, who pushed to this pull request/;
-const UNSEEN = /who pushed `[0-9a-f]{10}` was not seen, and counts as the author/;
+const UNSEEN = /Who pushed `[0-9a-f]{10}` was not seen, and counts as the author/;
 
 /** Pushes a commit in the name of alice. */
 async function pushes(scene: Scene, number: number, by: string, text = `${by}\n`): Promise<void> {
@@ -215,9 +215,10 @@ for (const name of EVERY_FORGE) {
       scene
         .comments(number)
         .join()
-        .includes(`who pushed \`${scene.head(number).slice(0, 10)}\` was not seen`),
+        .includes(`Who pushed \`${scene.head(number).slice(0, 10)}\` was not seen`),
     );
     t.is(await approves(scene, number, 'bob'), 'success');
+    t.regex(scene.comments(number).join(), UNSEEN);
   });
 
   test(`${name}: a push that is told late ends the approval of its pusher`, async (t) => {

@@ -9,7 +9,6 @@ import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
-import { aboutUnseen } from './unseen-pushes.ts';
 import { CODE_OWNERS } from './values.ts';
 
 const SHA_SHOWN = 10;
@@ -54,7 +53,7 @@ export const approvals = definePredicate({
       outcome: unsure ? 'undecided' : outcome,
       expected: say`${joinTexts([amountOf(wanted, wanted.count), eachOf(wanted.allOf.map(({ name }) => name))], ' and ')}${aside(wanted)}`,
       ...(awaited.length > 0 ? { awaited: say`${awaited}${aside(wanted)}` } : {}),
-      found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}${wanted.committers || wanted.fresh === false ? [] : aboutUnseen(authors)}`,
+      found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       ...(owners && { owners }),
       remedy: remedyOf(wanted),
     };

@@ -6,7 +6,6 @@ import { neededMembers } from '../../facts/teams.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { isMember } from './team-members.ts';
-import { aboutUnseen } from './unseen-pushes.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 
 const SHOWN = 5;
@@ -70,7 +69,7 @@ export const contributors = definePredicate({
   schema: wantedContributors,
   needs: ({ from }) => ({ commits: ['authors'], ...neededMembers('authors', splitTeams(from).teams) }),
   judge(wanted, _options, facts) {
-    const { people, unseen, complete } = authorsOf(facts.commits, facts.people);
+    const { people, complete } = authorsOf(facts.commits, facts.people);
     const isWanted = wantedIn(wanted, facts);
     const asked = wanted.coAuthors ? people : people.filter(({ as }) => as !== 'co-author');
     const answers = asked.map((person) => ({ person, is: isWanted(person) }));
@@ -89,7 +88,7 @@ export const contributors = definePredicate({
       expected: wanted.only
         ? say`nobody but ${whom} among the authors of the commits`
         : say`${whom} among the authors of the commits`,
-      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}${aboutUnseen({ unseen })}`,
+      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}`,
       remedy: {
         toMatch: wanted.only
           ? say`Open a pull request without the commits of others.`

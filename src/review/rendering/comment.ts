@@ -1,4 +1,5 @@
 import { MAX_COMMENT_LENGTH } from '../../forges/port/postings.ts';
+import { quotedList } from '../text.ts';
 import type { Finding, Verdict } from '../verdict.ts';
 import { renderFaults } from './faults.ts';
 import { OVERRIDDEN, UNDECIDED, WAITING } from './levels.ts';
@@ -43,7 +44,11 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
   const own = findings.flatMap((finding) => authorRow(finding, links) ?? []);
   const waiting = findings.flatMap((finding) => waitingRow(finding, links) ?? []);
 
-  const end = [...renderOverrides(verdict.overrides), ...renderRules(verdict, links, MAX_RULES_LENGTH)];
+  const end = [
+    ...renderOverrides(verdict.overrides),
+    ...renderUnseen(verdict),
+    ...renderRules(verdict, links, MAX_RULES_LENGTH),
+  ];
   const middle = renderFaults(verdict);
   const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
   const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
@@ -55,6 +60,17 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
     ...ownersTables(findings, links, budget),
   ];
   return `${[...start, ...tables, ...middle, ...end].join('\n\n')}\n`;
+}
+
+const SHA_SHOWN = 10;
+const UNSEEN_SHOWN = 3;
+
+/** Also beside a success: an approval may be that of who pushed. */
+function renderUnseen({ unseenPushes = [] }: Verdict): readonly string[] {
+  const shas = unseenPushes.map((sha) => sha.slice(0, SHA_SHOWN)).toReversed();
+  return shas.length === 0
+    ? []
+    : [`Who pushed ${markdown(quotedList(shas, UNSEEN_SHOWN))} was not seen, and counts as the author.`];
 }
 
 function headline({ state, findings: all, policyFaults, passed }: Verdict): string {
