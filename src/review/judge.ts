@@ -30,7 +30,7 @@ import { readOverrides } from './overrides/read-overrides.ts';
 import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
 import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
-import { findPolicy, type LoadedPolicy, type PolicyFile } from './policy/load.ts';
+import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
 import { CASES_PATH, changesPolicy, misnamedBy, pathsAtBase } from './policy/paths.ts';
@@ -199,13 +199,7 @@ export async function readPolicy(
 ): Promise<PolicyInForce> {
   const { repository } = pullRequest;
   const place = { repository, commit: baseSha, file: context.replacementPolicy, shown: true };
-  const inForce = await policyInForce(context, place).catch(async (error: unknown) => {
-    // As of a baseline that cannot be read: what there is of the repository's own will be judged by.
-    if ((await findPolicy(context.forge, repository, baseSha)) !== undefined) {
-      await context.onWillJudge?.(pullRequest, 'in-force');
-    }
-    throw error;
-  });
+  const inForce = await policyInForce(context, place);
   if (inForce.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await context.onWillJudge?.(pullRequest, 'in-force');

@@ -80,15 +80,6 @@ for (const name of FORGES) {
 }
 
 for (const name of FORGES) {
-  test(`${name}: without a policy nothing is heard of a baseline that cannot be read, either`, async (t) => {
-    await using story = await tellStory(name, { 'README.md': 'hello\n' }, { POLICY_REPOSITORY: '.gatehouse' });
-    story.forge.createRepository('acme/.gatehouse', POLICY);
-    story.forge.fault({ path: /^\/repos\/acme\/\.gatehouse/, fault: { kind: 'status', status: 502 } });
-    const number = await story.open(CHANGE);
-    await story.settled();
-    t.deepEqual(story.states(number), []);
-  });
-
   test(`${name}: a success that somebody else set never stays on what cannot be read`, async (t) => {
     const scene = gatehouse(name).scene(POLICY);
     const number = scene.openSilently(CHANGE);

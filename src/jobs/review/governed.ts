@@ -5,8 +5,8 @@ import type { OpenReviewDeps } from './open-review.ts';
 
 /**
  * Whether a commit may be told that it could not be reviewed. A repository without a policy hears nothing, also while
- * its files cannot be read: only where a policy was in force once, where there is one for all repositories, or where a
- * status of ours or a success stands, as after the database was lost.
+ * its files cannot be read: only where a policy was in force once, where the operator has set one, or where a status of
+ * ours or a success stands, as after the database was lost. What cannot be read may be so: a baseline, too.
  */
 export async function isGoverned(
   { forge, pool, fallback, baselineOf }: Pick<OpenReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
@@ -15,21 +15,13 @@ export async function isGoverned(
   if (fallback !== undefined || (await wasGoverned(pool, repository))) {
     return true;
   }
-  if (await unlessUnread(false, async () => (await baselineOf(repository)).kind !== 'none')) {
-    return true;
-  }
-  return unlessUnread(true, async () => {
-    const present = await forge.status(repository, headSha, context);
-    return present?.own === true || present?.state === 'success';
-  });
-}
-
-async function unlessUnread(unread: boolean, read: () => Promise<boolean>): Promise<boolean> {
   try {
-    return await read();
+    const baseline = await baselineOf(repository);
+    const present = baseline.kind === 'none' ? await forge.status(repository, headSha, context) : undefined;
+    return baseline.kind !== 'none' || present?.own === true || present?.state === 'success';
   } catch (error) {
     if (error instanceof ForgeError) {
-      return unread;
+      return true;
     }
     throw error;
   }

@@ -103,8 +103,8 @@ export const JOBS: readonly Fault[] = [
     id: 'jobs-tells-without-policy',
     title: 'tells pull requests of a repository without a policy that they could not be reviewed',
     file: 'src/jobs/review/governed.ts',
-    find: 'return present?.own === true ||',
-    replace: 'return present === undefined || present.own ||',
+    find: 'return baseline.kind !==',
+    replace: 'return present === undefined || baseline.kind !==',
     tests: ['test/stories/no-policy.test.ts'],
   },
   {
