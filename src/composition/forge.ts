@@ -9,14 +9,15 @@ import type { Tracing } from '../tracing/tracing.ts';
 
 /** The forge client of the worker and the commands. */
 export function connectForge(
-  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials' | 'machineAccounts'>,
+  access: { readonly forge: Config['forge'] } & Pick<WorkerConfig, 'forgeUrl' | 'credentials'> &
+    Partial<Pick<WorkerConfig, 'machineAccounts' | 'forgeCommitter'>>,
   deps: Pick<ForgeDeps, 'redis' | 'installations' | 'hooks' | 'patience'> & {
     readonly metrics?: Metrics;
     readonly tracing?: Tracing;
     readonly log?: Log;
   } = {},
 ): Forge {
-  const { forge, forgeUrl: url, credentials, machineAccounts = [] } = access;
+  const { forge, forgeUrl: url, credentials, machineAccounts = [], forgeCommitter: committer } = access;
   const { metrics, tracing, ...others } = deps;
   const hooks = metrics && {
     onRequest(seen: SeenRequest) {
@@ -28,7 +29,7 @@ export function connectForge(
       metrics.forgeRateRemaining.set({ forge, api }, remaining);
     },
   };
-  return makeForge({ forge, url, credentials, machineAccounts }, { ...others, ...(hooks && { hooks }) });
+  return makeForge({ forge, url, credentials, machineAccounts, committer }, { ...others, ...(hooks && { hooks }) });
 }
 
 /** Without the path and the query, which name files and branches. */

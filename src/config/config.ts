@@ -117,6 +117,11 @@ const worker = {
   POLICY_REPOSITORY: repositoryName.optional(),
   /** Accounts that are no people, `*` for any characters: see Forge.machineAccounts. */
   MACHINE_ACCOUNTS: names.optional(),
+  /** The e-mail address that the forge itself commits with: see withOwnCommits. */
+  FORGE_COMMITTER: z
+    .string()
+    .regex(/^[^\s@]+@[^\s@]+$/, 'must be an e-mail address')
+    .optional(),
   /** False: every status is `success`, whatever the verdict. */
   ENFORCE: flag.default(true),
 };
@@ -220,6 +225,7 @@ const judging = {
   POLICY_FILE: worker.POLICY_FILE,
   POLICY_REPOSITORY: worker.POLICY_REPOSITORY,
   MACHINE_ACCOUNTS: worker.MACHINE_ACCOUNTS,
+  FORGE_COMMITTER: worker.FORGE_COMMITTER,
   STATUS_CONTEXT: common.STATUS_CONTEXT,
 };
 

@@ -6,6 +6,7 @@ import { makeGitHub } from './github/github.ts';
 import { makePause, scopeOfToken } from './limits/pause.ts';
 import { makeTurns } from './limits/turns.ts';
 import { type Log, makeOptionalRedis } from './optional-redis.ts';
+import { withOwnCommits } from './own-commits.ts';
 import { apiUrlOf } from './port/addresses.ts';
 import type { Forge } from './port/forge.ts';
 import type { ForgeName } from './port/forges.ts';
@@ -23,6 +24,8 @@ export interface ForgeConfig {
   readonly credentials: GitHubCredentials;
   /** {@link Forge.machineAccounts} */
   readonly machineAccounts?: readonly string[];
+  /** The e-mail address that the forge itself commits with, where it does not tell. */
+  readonly committer?: string | undefined;
 }
 
 export interface ForgeDeps {
@@ -37,8 +40,8 @@ export interface ForgeDeps {
 }
 
 export function makeForge(config: ForgeConfig, deps: ForgeDeps = {}): Forge {
-  const { machineAccounts = [] } = config;
-  return { ...connect(config, deps), machineAccounts };
+  const { machineAccounts = [], committer } = config;
+  return { ...withOwnCommits(connect(config, deps), committer), machineAccounts };
 }
 
 function connect(config: ForgeConfig, deps: ForgeDeps): Forge {

@@ -77,6 +77,7 @@ for (const name of FORGES) {
         policyRepository: baseline && '.gatehouse',
         statusContext: 'gatehouse/{base}',
         machineAccounts: [],
+        forgeCommitter: undefined,
       };
       const judging = await openJudging(settings, { ...workers, close: async () => {} });
       try {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FORGES, onlyCarolCounts, shareStories } from '../helpers/story.ts';
+import { EVERY_FORGE, FORGES, onlyCarolCounts, shareStories, tellStory } from '../helpers/story.ts';
 import { nextSecond } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test);
@@ -369,6 +369,21 @@ test('github: commits in the browser that REST lists are their authors’ alone'
   await scene.settled();
   t.is(scene.status(number)?.state, 'success');
 });
+
+for (const name of EVERY_FORGE) {
+  test(`${name}: where the forge does not tell its own address, FORGE_COMMITTER does`, async (t) => {
+    const files = { '.gatehouse.yml': OWN };
+    await using story = await tellStory(name, files, { FORGE_COMMITTER: SERVER.elsewhere.toUpperCase() });
+    // More than GraphQL lists.
+    for (let line = 0; line < 41; line++) {
+      story.forge.commit(story.repository, 'topic', { 'a.txt': `${line}\n` }, { committer: SERVER.elsewhere });
+    }
+    const number = await story.open('topic');
+    await story.review(number, 'bob', 'approved');
+    await story.settled();
+    t.is(story.status(number)?.state, 'success');
+  });
+}
 
 test('github: the committer of another server is somebody without an account', async (t) => {
   const scene = gatehouse('github').scene({ '.gatehouse.yml': OWN });

@@ -263,6 +263,7 @@ test('a worker needs no signing secret, and its default forge is github.com', (t
     retentionDays: 30,
     auditDays: 400,
     machineAccounts: undefined,
+    forgeCommitter: undefined,
     policyFile: undefined,
     policyRepository: undefined,
     enforce: true,

@@ -49,15 +49,13 @@ interface Node {
   /** Where `**` leads, also with no segment. */
   deep: Node | undefined;
   /** Lines for the paths that end here, and for those that go on. */
-  itself: readonly number[];
-  below: readonly number[];
+  itself: number[] | undefined;
+  below: number[] | undefined;
 }
 
 function makeNode(isDeep = false): Node {
-  return { isDeep, names: undefined, wild: undefined, deep: undefined, itself: NO_LINES, below: NO_LINES };
+  return { isDeep, names: undefined, wild: undefined, deep: undefined, itself: undefined, below: undefined };
 }
-
-const NO_LINES: readonly number[] = [];
 
 /** The nodes that a folder leads to, and the lines for all paths below it. */
 interface Level {
@@ -104,7 +102,7 @@ export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): Path
   }
 
   function levelOf(nodes: ReadonlySet<Node>, before: readonly number[]): Level {
-    const below = [...nodes].flatMap((node) => node.below);
+    const below = [...nodes].flatMap((node) => node.below ?? []);
     return { nodes, lines: below.length === 0 ? before : last([...before, ...below]) };
   }
 
@@ -113,7 +111,9 @@ export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): Path
       const node = segments.reduce(child, root);
       for (const where of ['itself', 'below'] as const) {
         if (where === 'itself' ? itself : below) {
-          node[where] = settles ? [line] : [...node[where], line];
+          const before = settles ? undefined : node[where];
+          node[where] = before ?? [];
+          node[where].push(line);
         }
       }
       if (settles) {
@@ -137,7 +137,7 @@ export function makePathTree(wildcard: typeof makeWildcard = makeWildcard): Path
       return paths.map((path) => {
         const [folder, name] = splitLast(path);
         const { nodes, lines } = levelAt(folder);
-        return last([...lines, ...[...step(nodes, name)].flatMap(({ itself }) => itself)]);
+        return last([...lines, ...[...step(nodes, name)].flatMap(({ itself = [] }) => itself)]);
       });
     },
   };

@@ -49,8 +49,9 @@ export const short = (text: string) => shorten(text, MAX_SHOWN);
 export const GITHUB: Dialect<PathPattern> = {
   wordsOf: (line) => (line.startsWith('#') ? [] : (line.replace(/(?<!\\)\s#.*$/s, '').match(/(?:\\.|\S)+/gs) ?? [])),
   owner: /^@[a-z\d]+(?:-[a-z\d]+)*-?(?:_[a-z\d]+)?(?:\/[\w-]+)?$|^[\w.!#$%&'*+/=?^`{|}~-]+@[a-z\d-]+(?:\.[a-z\d-]+)*$/i,
-  // `@types/`, `@scope/pkg/**` and `@file.ts` are paths, and so is `icon@2x.png`.
-  ownerAlone: /^@+[\p{L}\p{N}_-]*(?:\[bot\]|\/[\p{L}\p{N}_-]+)?\.?$|^[\w.+-]+@(?!\d+x\.)[\w-]+(?:\.[\w-]+)+$/u,
+  // `@types/`, `@scope/pkg/**` and `@file.ts` are paths, and so are `icon@2x.png`, `pkg@1.2.tgz` and `getty@tty1.service`.
+  ownerAlone:
+    /^@+[\p{L}\p{N}_-]*(?:\[bot\]|\/[\p{L}\p{N}_-]+)?\.?$|^[\w.+-]+@(?!\d)[\w-]+(?:\.[\w-]+)+(?<!\.(?:mount|path|service|slice|socket|target|timer))$/u,
   everyPath: { segments: ['**'], itself: false, below: true },
   readPattern(written) {
     const pattern = /^!|^\\#|[[\]]/.test(written) ? undefined : parsePathPattern(written);

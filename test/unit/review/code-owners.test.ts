@@ -387,6 +387,8 @@ test('a path may begin with an at sign', (t) => {
     ['/@types', '@types/node'],
     ['@app.ts', 'src/@app.ts'],
     ['icon@2x.png', 'src/icon@2x.png'],
+    ['pkg@1.2.3.tgz', 'src/pkg@1.2.3.tgz'],
+    ['getty@tty1.service', 'units/getty@tty1.service'],
     ['@types/.*', '@types/node', 'gitea'],
     ['@a/b/c', '@a/b/c', 'forgejo'],
   ];
