@@ -125,6 +125,20 @@ for (const name of EVERY_FORGE) {
     }
   });
 
+  test(`${name}: who pushed approves nothing, even if others push a commit below`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    const [branch, before] = [forge.pull(repository, number).headBranch, scene.head(number)];
+    forge.push(repository, number, { 'a.txt': 'bob\n' });
+    // As of another branch that somebody makes there.
+    await scene.tell({ kind: 'push', branch, before: '', by: 'ci[bot]' });
+    forge.commit(repository, 'main', { 'main.txt': 'main\n' });
+    forge.updateBranch(repository, number, 'bob');
+    await scene.tell({ kind: 'push', branch, before, by: 'bob' });
+    await onlyCarolCounts(t, scene, number);
+  });
+
   test(`${name}: a merge with changes in the author’s name makes its pusher a maker`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': UPDATES });
     const number = await scene.open({ 'a.txt': 'a\n' });

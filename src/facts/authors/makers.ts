@@ -14,13 +14,13 @@ export interface Makers {
   /** The pushes of these commits, and those of commits that it does not have any more. */
   pushes(pullRequest: PullRequest, shas: readonly string[]): Promise<readonly PullRequestPush[]>;
   /**
-   * Remembers logins, in lower case, of those who made a commit, and the commits whose pushes brought merges alone.
+   * Remembers logins, in lower case, of those who made a commit, and the pushes that brought merges alone.
    * Returns the logins of all heads so far, of the same base branch. Null: they are more than are kept.
    */
   remember(
     pullRequest: PullRequest,
     logins: readonly string[],
-    updates: readonly string[],
+    updates: readonly Push[],
   ): Promise<readonly string[] | null>;
 }
 
@@ -46,14 +46,8 @@ export async function withMakers<Commits extends AuthoredCommits>(
   const pushes = await makers.pushes(pullRequest, shas);
   const brought = broughtBy(commits, pushes);
   const areMerges = (some: Iterable<string>) => [...some].every((sha) => merges.has(sha));
-  const updates = pushes.filter(
-    ({ sha, isUpdate }) => !isUpdate && brought.has(sha) && areMerges(brought.get(sha) ?? []),
-  );
-  const seen = await makers.remember(
-    pullRequest,
-    [...byLogin.keys()],
-    updates.map(({ sha }) => sha),
-  );
-  const gone = pushes.filter(({ sha, by, isUpdate }) => by !== '' && !isUpdate && !brought.has(sha));
+  const updates = [...brought].flatMap(([push, shas]) => (!push.isUpdate && areMerges(shas) ? [push] : []));
+  const seen = await makers.remember(pullRequest, [...byLogin.keys()], updates);
+  const gone = pushes.filter((push) => push.by !== '' && !push.isUpdate && !brought.has(push));
   return { ...listed, seen, pushers: pushersOf(commits, pushes), gonePushers: gone.map(({ by }) => by) };
 }

@@ -12,13 +12,14 @@ export interface Push {
 type Listed = readonly Pick<Commit, 'sha' | 'parents'>[];
 
 /**
- * The commits that each push brought, by its own commit: those that it reaches, without those that another push had
- * brought before. Only what follows from the commits themselves counts, since webhooks come in any order. That a branch
- * was moved from a commit proves that somebody had pushed it.
+ * The commits that each push of one of them brought: those that it reaches, without those that the branch had before,
+ * whoever else pushed any of them. Where it is not known what the branch had, those that another push had brought are
+ * left out. Only what follows from the commits themselves counts, since webhooks come in any order. That a branch was
+ * moved from a commit proves that somebody had pushed it.
  */
-export function broughtBy(commits: Listed, pushes: readonly Push[]): ReadonlyMap<string, ReadonlySet<string>> {
+export function broughtBy<P extends Push>(commits: Listed, pushes: readonly P[]): ReadonlyMap<P, ReadonlySet<string>> {
   const parentsOf = new Map(commits.map(({ sha, parents }) => [sha, parents]));
-  const tips = new Set(pushes.flatMap(({ sha, from }) => [sha, from ?? '']).filter((sha) => parentsOf.has(sha)));
+  const tips = new Set(pushes.flatMap(({ sha, from }) => [sha, from ?? '']));
 
   /** Those that these commits reach, themselves among them; of what is below an end, nothing. */
   function reach(from: readonly string[], isEnd: (sha: string) => boolean): ReadonlySet<string> {
@@ -34,25 +35,24 @@ export function broughtBy(commits: Listed, pushes: readonly Push[]): ReadonlyMap
     return reached;
   }
 
-  function brought(tip: string): ReadonlySet<string> {
-    const isOther = (sha: string) => sha !== tip && tips.has(sha);
-    const reached = [...reach([tip], isOther)];
-    const others = reached.filter(isOther);
-    // Only a merge leads to a commit both through another push and past it.
-    const hasMerge = reached.some((sha) => (parentsOf.get(sha)?.length ?? 0) > 1);
-    const before = hasMerge ? reach(others, () => false) : new Set(others);
+  function brought({ sha: tip, from }: Push): ReadonlySet<string> {
+    const isEnd = (sha: string) => (from === null ? sha !== tip && tips.has(sha) : sha === from);
+    const reached = [...reach([tip], isEnd)];
+    const ends = from === null ? reached.filter(isEnd) : [from];
+    // Only a merge leads to a commit both through an end and past it.
+    const isRow = reached.includes(ends[0] ?? tip) && reached.every((sha) => parentsOf.get(sha)?.length === 1);
+    const before = isRow ? new Set(ends) : reach(ends, () => false);
     return new Set(reached.filter((sha) => !before.has(sha)));
   }
 
-  return new Map([...tips].map((tip) => [tip, brought(tip)]));
+  return new Map(pushes.flatMap((push) => (parentsOf.has(push.sha) ? [[push, brought(push)]] : [])));
 }
 
 /** Logins of those who pushed each commit, as far as they were seen. A commit of nobody whose push was seen is not here. */
 export function pushersOf(commits: Listed, pushes: readonly Push[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const brought = broughtBy(commits, pushes);
   const pushers = new Map<string, Set<string>>();
-  for (const { sha: tip, by } of pushes) {
-    for (const sha of by === '' ? [] : (brought.get(tip) ?? [])) {
+  for (const [{ by }, brought] of broughtBy(commits, pushes)) {
+    for (const sha of by === '' ? [] : brought) {
       pushers.set(sha, (pushers.get(sha) ?? new Set()).add(by));
     }
   }

@@ -78,8 +78,9 @@ export function makersIn(pool: pg.Pool): Makers {
       if (updates.length > 0) {
         await pool.query(
           `UPDATE gatehouse.makers SET is_update = true
-            WHERE repository = $1 AND pull_request = $2 AND base_branch = '' AND sha = ANY ($3)`,
-          [repository, number, updates],
+            WHERE repository = $1 AND pull_request = $2 AND base_branch = ''
+              AND (sha, login) IN (SELECT * FROM unnest($3::text[], $4::text[]))`,
+          [repository, number, updates.map(({ sha }) => sha), updates.map(({ by }) => by)],
         );
       }
       await pool.query(

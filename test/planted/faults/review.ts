@@ -51,6 +51,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/docs.test.ts'],
   },
   {
+    id: 'review-push-below',
+    title: 'takes commits from whoever pushed them when somebody pushes one below',
+    file: 'src/facts/authors/pushes.ts',
+    find: '(from === null ? sha !== tip && tips.has(sha) : sha === from)',
+    replace: '(sha !== tip && tips.has(sha))',
+    tests: ['test/unit/facts/pushes.test.ts'],
+  },
+  {
     id: 'review-stale-approval',
     title: 'counts an approval of an earlier head where only the newest is asked for',
     file: 'src/review/predicates/counted-approvals.ts',

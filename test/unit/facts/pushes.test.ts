@@ -52,6 +52,31 @@ test('a merge brings what only its other side has, also past an earlier push', (
   });
 });
 
+test('a push below it takes no commit from whoever pushed it', (t) => {
+  const commits = history('a', 'b', 'c', 'd');
+  const bob = push('d', 'bob', 'a');
+  const all = { a: 'alice', b: 'bob', c: 'bob', d: 'bob' };
+  t.deepEqual(named(commits, push('a', 'alice'), bob, push('b', '')), all);
+  t.deepEqual(named(commits, push('a', 'alice'), bob, push('gone', 'carol', 'c')), all);
+  t.deepEqual(named(commits, push('b', 'carol', 'a'), bob, push('a', 'alice')), { ...all, b: 'bob,carol' });
+  t.deepEqual(named(commits, push('b', 'carol', 'a'), push('d', 'bob', 'gone')), {
+    a: 'bob',
+    b: 'bob,carol',
+    c: 'bob',
+    d: 'bob',
+  });
+});
+
+test('a branch that was moved back, or to another side, got what it did not have', (t) => {
+  t.deepEqual(named(history('a', 'b', 'c'), push('a', 'bob', 'c')), {});
+  const commits = history('a', 'b', ['side', 'a'], ['merge', 'b', 'side']);
+  t.deepEqual(named(commits, push('side', 'bob', 'b'), push('merge', 'alice', 'side')), {
+    side: 'bob',
+    b: 'alice',
+    merge: 'alice',
+  });
+});
+
 test('three hundred pushes of ids of SHA-256', (t) => {
   const shas = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(64, '0'));
   const pushes = shas.map((sha, index) => push(sha, index % 2 === 0 ? 'alice' : 'bob', shas[index - 1] ?? null));
@@ -63,20 +88,17 @@ test('three hundred pushes of ids of SHA-256', (t) => {
 });
 
 /** By the definition, without care for time. */
-function byDefinition(commits: Commits, pushes: readonly Push[]): Record<string, readonly string[]> {
+function byDefinition(commits: Commits, pushes: readonly Push[]): readonly (readonly string[])[] {
   const reach = (sha: string): ReadonlySet<string> => {
     const commit = commits.find((one) => one.sha === sha);
     return new Set(commit === undefined ? [] : [sha, ...commit.parents.flatMap((parent) => [...reach(parent)])]);
   };
-  const tips = new Set(pushes.flatMap(({ sha, from }) => [sha, from ?? '']).filter((sha) => reach(sha).size > 0));
-  return Object.fromEntries(
-    [...tips].map((tip) => {
-      const below = [...tips]
-        .filter((other) => other !== tip && reach(tip).has(other))
-        .flatMap((sha) => [...reach(sha)]);
-      return [tip, [...reach(tip)].filter((sha) => !below.includes(sha)).sort()];
-    }),
-  );
+  const tips = pushes.flatMap(({ sha, from }) => [sha, from ?? '']);
+  return pushes.map(({ sha, from }) => {
+    const others = tips.filter((other) => other !== sha && reach(sha).has(other));
+    const before = new Set((from === null ? others : [from]).flatMap((one) => [...reach(one)]));
+    return [...reach(sha)].filter((one) => !before.has(one)).sort();
+  });
 }
 
 test('which push brought what is as defined, in any history', (t) => {
@@ -90,7 +112,7 @@ test('which push brought what is as defined, in any history', (t) => {
     const any = () => `c${below(commits.length + 1)}`;
     const pushes = Array.from({ length: below(5) }, () => push(any(), `u${below(3)}`, below(2) === 0 ? null : any()));
     const brought = broughtBy(commits, pushes);
-    const found = Object.fromEntries([...brought].map(([tip, shas]) => [tip, [...shas].sort()]));
+    const found = pushes.map((one) => [...(brought.get(one) ?? [])].sort());
     t.deepEqual(found, byDefinition(commits, pushes), JSON.stringify({ commits, pushes }));
   }
 });
