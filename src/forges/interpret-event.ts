@@ -106,15 +106,21 @@ const MOVES_HEAD: readonly unknown[] = ['synchronize', 'synchronized'];
 const SHOWS_HEAD: readonly unknown[] = ['opened', 'reopened'];
 
 function pushedHead(event: string, payload: Readonly<Record<string, unknown>>): PushedHead | undefined {
-  const { action, before, sender } = payload;
-  const sha = valueAt(payload, PULL_REQUEST_HEAD);
-  if (!event.startsWith('pull_request') || !isCommit(sha)) {
+  const { action, before, after, sender } = payload;
+  const head = valueAt(payload, PULL_REQUEST_HEAD);
+  if (!event.startsWith('pull_request') || !isCommit(head)) {
     return undefined;
   }
   if (MOVES_HEAD.includes(action)) {
-    return { sha, from: isCommit(before) ? before : undefined, by: login(object(sender)?.['login']) };
+    // The head is read when the delivery is made: it may be of a later push.
+    const sha = isCommit(after) ? after : head;
+    const { label, repo } = object(valueAt(payload, ['pull_request', 'head'])) ?? {};
+    // AGit, see PullRequest: whoever pushed need not be allowed to write to what is named.
+    const repository = label === '' ? undefined : repositoryName(object(repo)?.['full_name']);
+    const from = isCommit(before) ? before : undefined;
+    return { sha, ...(repository !== undefined && { repository }), from, by: login(object(sender)?.['login']) };
   }
-  return SHOWS_HEAD.includes(action) ? { sha, from: undefined, by: undefined } : undefined;
+  return SHOWS_HEAD.includes(action) ? { sha: head, from: undefined, by: undefined } : undefined;
 }
 
 /**

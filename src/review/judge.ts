@@ -292,7 +292,10 @@ export function conclude(
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
       facts: judgedFacts(needed, facts),
-      ...(needed.commits?.includes('authors') && { unseenPushes: unseenPushes(facts.commits) }),
+      ...(needed.commits?.includes('authors') && {
+        unseenPushes: unseenPushes(facts.commits),
+        headRepository: pullRequest.head.repository,
+      }),
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],

@@ -29,6 +29,8 @@ export interface JudgedBy extends PolicySources {
   readonly machineAccountsDigest?: string;
   /** Ids of commits whose push was not seen. Absent: it does not matter who pushed. */
   readonly unseenPushes?: readonly string[];
+  /** Where it is pushed to, as in PullRequest: beside `unseenPushes`. */
+  readonly headRepository?: string | null;
   /** Present where nothing else decides the verdict: then a pull request that is as it was is not judged again. */
   readonly alone?: Alone;
 }

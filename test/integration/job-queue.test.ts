@@ -98,21 +98,33 @@ test('pushes are recorded with their deliveries, once each', async (t) => {
     kind: 'review',
     repository,
     number: 7,
-    pushed: { sha, from: undefined, by },
+    pushed: { sha, repository, from: undefined, by },
   });
   const branch = { kind: 'push', repository, branch: 'topic', before: 'a', after: 'b', by: 'Bob', ...moved } as const;
   await jobs.enqueue([pushed('c', 'BOB'), pushed('b'), pushed('b', 'bob'), pushed('c', 'bob')]);
   await jobs.enqueue([branch, branch, { kind: 'review', repository, number: 8 }]);
+  const elsewhere = { sha: 'd', from: undefined, by: 'eve' };
+  await jobs.enqueue([
+    { kind: 'review', repository, number: 9, pushed: elsewhere },
+    { kind: 'review', repository, number: 9, pushed: { ...elsewhere, sha: 'e', repository: 'eve/fork' } },
+    { ...branch, before: 'x', after: 'f' },
+    { ...branch, before: 'y', after: 'f' },
+  ]);
+  await jobs.enqueue([{ ...branch, before: 'z' }]);
   const { rows } = await pool.query(
-    'SELECT pull_request, sha, login, pushed_from FROM gatehouse.makers ORDER BY 1, 2, 3',
+    'SELECT pull_request, sha, login, pushed_from FROM gatehouse.makers WHERE repository = $1 ORDER BY 1, 2, 3',
+    [repository],
   );
   t.deepEqual(rows, [
     { pull_request: 0, sha: 'b', login: '', pushed_from: null },
-    { pull_request: 0, sha: 'b', login: 'bob', pushed_from: 'a' },
+    { pull_request: 0, sha: 'b', login: 'bob', pushed_from: '' },
     { pull_request: 0, sha: 'c', login: 'bob', pushed_from: null },
+    { pull_request: 0, sha: 'f', login: 'bob', pushed_from: '' },
     { pull_request: 7, sha: 'b', login: '', pushed_from: null },
     { pull_request: 7, sha: 'b', login: 'bob', pushed_from: null },
     { pull_request: 7, sha: 'c', login: 'bob', pushed_from: null },
+    { pull_request: 9, sha: 'd', login: 'eve', pushed_from: null },
+    { pull_request: 9, sha: 'e', login: 'eve', pushed_from: null },
   ]);
   // A job says whom it concerns, and nothing else.
   const { rows: data } = await pool.query(
@@ -123,6 +135,7 @@ test('pushes are recorded with their deliveries, once each', async (t) => {
     [
       { repository, number: 7 },
       { repository, number: 8 },
+      { repository, number: 9 },
     ],
   );
 });

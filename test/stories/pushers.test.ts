@@ -203,6 +203,25 @@ for (const name of EVERY_FORGE) {
     await onlyCarolCounts(t, scene, second);
   });
 
+  test(`${name}: pushes to a fork are none to others who have the commits`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OWN });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await pushes(scene, number, 'alice');
+    const { headBranch } = forge.pull(repository, number);
+    const from = forge.fork(repository, `eve-${repository.split('/')[1]}`);
+    const places = name === 'github' ? [{ from }] : [{ from }, { agit: true }];
+    for (const place of places) {
+      const other = await scene.open(headBranch, { ...place, author: 'eve' });
+      await scene.tell({ kind: 'pull-request', number: other, action: 'synchronize', by: 'eve' });
+      await pushes(scene, other, 'eve', `${Object.keys(place)}\n`);
+      await scene.settled();
+      await scene.edit(number, { title: `feat: ${other}` });
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'success');
+    }
+  });
+
   test(`${name}: a renamed repository still knows who pushed`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN });
     const number = await story.open({ 'a.txt': 'a\n' });
@@ -255,6 +274,21 @@ for (const name of EVERY_FORGE) {
     forge.push(repository, number, { 'a.txt': 'bob again\n' });
     t.is(await approves(scene, number, 'bob'), 'success');
     await scene.tell({ kind: 'push', branch, commits: 2, before, by: 'bob' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), NOT_COUNTED);
+  });
+
+  test(`${name}: what a push brought besides a merge may be told late`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    const [branch, before] = [forge.pull(repository, number).headBranch, scene.head(number)];
+    forge.push(repository, number, { 'a.txt': 'bob\n' });
+    await scene.tell({ kind: 'push', branch, before: '', by: 'ci[bot]' });
+    await updates(scene, number, 'bob');
+    t.is(await approves(scene, number, 'bob'), 'success');
+    await scene.tell({ kind: 'push', branch, before, by: 'bob' });
     await scene.settled();
     t.is(scene.status(number)?.state, 'pending');
     t.regex(scene.comments(number).join(), NOT_COUNTED);

@@ -59,6 +59,13 @@ for (const [event, action] of [
       t.deepEqual(pushed({ before: '../x', sender }), { sha: SHA, from: undefined, by: undefined });
     }
     t.is(pushed({ pull_request: { number: 7, head: { sha: 'main' } } }), undefined);
+    const later = { number: 7, head: { sha: 'c'.repeat(40) } };
+    t.is(pushed({ after: SHA, pull_request: later })?.sha, SHA);
+    t.is(pushed({ after: '../x', pull_request: later })?.sha, later.head.sha);
+    const to = (head: object) => pushed({ pull_request: { number: 7, head: { sha: SHA, ...head } } })?.repository;
+    t.is(to({ label: 'topic', repo: { full_name: 'bob/app' } }), 'bob/app');
+    t.is(to({ label: '', repo: { full_name: 'octo/app' } }), undefined, 'AGit');
+    t.is(to({ label: 'topic', repo: null }), undefined);
   });
 }
 

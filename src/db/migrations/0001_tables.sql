@@ -118,7 +118,7 @@ CREATE TABLE gatehouse.reviews (
 -- force-push took away since, and when the pull request is closed: see src/jobs/retention.ts.
 CREATE TABLE gatehouse.makers (
   repository   text        NOT NULL,
-  -- 0: a push, whichever pull requests have its commit. A review copies it to its own.
+  -- 0: a push to a branch of the repository, whichever pull requests have its commit. A review of one from there copies it to its own.
   pull_request integer     NOT NULL,
   -- Of who made a commit: the base branch at that time. Of a push: ''.
   base_branch  text        NOT NULL DEFAULT '',
@@ -126,7 +126,7 @@ CREATE TABLE gatehouse.makers (
   sha          text        NOT NULL DEFAULT '',
   -- In lower case. '': who pushed is not known.
   login        text        NOT NULL,
-  -- What the branch was before the push. Null: not known.
+  -- What the branch was before the push. Null: not known. '': different branches were moved to it from different commits.
   pushed_from  text,
   -- Whether a review has found that the push brought merges alone.
   is_update    boolean     NOT NULL DEFAULT false,

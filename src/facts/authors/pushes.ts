@@ -3,7 +3,7 @@ import type { Commit } from '../../forges/port/pull-request.ts';
 /** What a webhook told of a push: somebody made a commit the tip of a branch. */
 export interface Push {
   readonly sha: string;
-  /** What the branch was before. Null: not known. */
+  /** What the branch was before. Null: not known. '': nothing that counts. */
   readonly from: string | null;
   /** Login in lower case. '': not known. */
   readonly by: string;

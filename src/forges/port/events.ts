@@ -45,6 +45,8 @@ export interface PushedCommits {
 
 export interface PushedHead {
   readonly sha: string;
+  /** The repository of its branch. Absent: it is gone, or there is no branch. */
+  readonly repository?: string;
   /** What it was before. Undefined: not told. */
   readonly from: string | undefined;
   /** Login. Undefined: not told. */

@@ -65,19 +65,23 @@ export function readPresentRules(context: PresentContext): PresentRules {
 
 const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", judged_by AS "judgedBy"`;
 
-/** A push of a commit whose pushes matter, that no review has copied to its pull request. */
+/**
+ * A push of a commit whose pushes matter, that no review has copied to its pull request. One that was taken to bring
+ * merges alone is another where it was moved from something else.
+ */
 const HAS_NEW_PUSHER = `r.judged_by->'unseenPushes' IS NOT NULL AND EXISTS (
   SELECT FROM (SELECT jsonb_array_elements_text(r.judged_by->'unseenPushes')
                 UNION
                SELECT sha FROM gatehouse.makers own
                 WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = '') AS known (sha)
     JOIN gatehouse.makers told
-      ON told.repository = r.repository AND told.pull_request = 0 AND told.base_branch = '' AND told.sha = known.sha
+      ON told.repository = r.judged_by->>'headRepository' AND told.pull_request = 0 AND told.base_branch = '' AND told.sha = known.sha
    WHERE told.login <> ''
      AND NOT EXISTS (
        SELECT FROM gatehouse.makers own
         WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = ''
-          AND own.sha = told.sha AND own.login = told.login))`;
+          AND own.sha = told.sha AND own.login = told.login
+          AND (NOT own.is_update OR told.pushed_from IS NULL OR own.pushed_from IN (told.pushed_from, ''))))`;
 
 export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
   const { rows } = await pool.query<JudgedReview>(

@@ -23,10 +23,13 @@ function pushIn(request: ReviewRequest): readonly Row[] {
       return [[request.repository, 0, request.after, loginOf(request.by), request.before ?? null]];
     case 'review': {
       const { repository, number, pushed } = request;
-      // Another pull request may have the same commits.
-      return pushed === undefined
-        ? []
-        : [number, 0].map((of) => [repository, of, pushed.sha, loginOf(pushed.by), pushed.from ?? null] as const);
+      if (pushed === undefined) {
+        return [];
+      }
+      const told = [pushed.sha, loginOf(pushed.by), pushed.from ?? null] as const;
+      const own: Row = [repository, number, ...told];
+      // Another pull request from there may have the same commits.
+      return pushed.repository === undefined ? [own] : [own, [pushed.repository, 0, ...told]];
     }
     default:
       return [];
@@ -37,34 +40,44 @@ function loginOf(login: string | undefined): string {
   return login?.toLowerCase() ?? '';
 }
 
-/** Gitea and Forgejo tell from what it was moved only of the branch, and not of the pull request. */
+/**
+ * Gitea and Forgejo tell from what it was moved only of the branch, and not of the pull request. Of two branches that
+ * somebody moved to one commit, what either had does not count.
+ */
 const ADD_FROM = `ON CONFLICT (repository, pull_request, base_branch, sha, login)
-          DO UPDATE SET pushed_from = excluded.pushed_from
-           WHERE makers.pushed_from IS NULL AND excluded.pushed_from IS NOT NULL`;
+          DO UPDATE SET is_update = false,
+                        pushed_from = CASE WHEN makers.pushed_from IS NULL THEN excluded.pushed_from ELSE '' END
+           WHERE makers.pushed_from IS DISTINCT FROM excluded.pushed_from AND excluded.pushed_from IS NOT NULL`;
 
 const RECORD = {
   name: 'record pushes',
   // In one order everywhere, so that two transactions cannot wait for each other.
   text: `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
-         SELECT DISTINCT ON (1, 2, 3, 4) *
-           FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) AS told
-          ORDER BY 1, 2, 3, 4, 5 ${ADD_FROM}`,
+         SELECT repository, pull_request, sha, login, CASE WHEN min(came) < max(came) THEN '' ELSE min(came) END
+           FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) AS told (repository, pull_request, sha, login, came)
+          GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4 ${ADD_FROM}`,
 };
 
 export function makersIn(pool: pg.Pool): Makers {
   return {
     async pushes({ repository, number, head }, shas) {
       // What was told of a push becomes the pull request's own, which is kept as long as it is open. That the head was
-      // pushed is certain, also where no webhook told by whom.
+      // pushed is certain, also where no webhook told by whom. What is there already stays as it is, and is not locked.
       await pool.query(
         `INSERT INTO gatehouse.makers (repository, pull_request, sha, login, pushed_from)
-         SELECT repository, $2::int, sha, login, pushed_from FROM gatehouse.makers
-          WHERE repository = $1 AND pull_request = 0 AND base_branch = '' AND login <> ''
-            AND sha = ANY ($3::text[] || ARRAY(
-              SELECT sha FROM gatehouse.makers WHERE repository = $1 AND pull_request = $2 AND base_branch = ''))
-          UNION ALL SELECT $1, $2, $4, '', NULL
+         SELECT $1, $2::int, sha, login, pushed_from
+           FROM (SELECT sha, login, pushed_from FROM gatehouse.makers
+                  WHERE repository = $5 AND pull_request = 0 AND base_branch = '' AND login <> ''
+                    AND sha = ANY ($3::text[] || ARRAY(
+                      SELECT sha FROM gatehouse.makers WHERE repository = $1 AND pull_request = $2 AND base_branch = ''))
+                  UNION ALL SELECT $4, '', NULL) AS told
+          WHERE NOT EXISTS (
+            SELECT FROM gatehouse.makers own
+             WHERE own.repository = $1 AND own.pull_request = $2 AND own.base_branch = ''
+               AND own.sha = told.sha AND own.login = told.login
+               AND (told.pushed_from IS NULL OR own.pushed_from IN (told.pushed_from, '')))
           ORDER BY sha, login ${ADD_FROM}`,
-        [repository, number, shas, head.sha],
+        [repository, number, shas, head.sha, head.repository],
       );
       const { rows } = await pool.query<PullRequestPush>(
         `SELECT sha, login AS by, pushed_from AS "from", is_update AS "isUpdate" FROM gatehouse.makers

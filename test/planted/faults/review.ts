@@ -51,6 +51,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/docs.test.ts'],
   },
   {
+    id: 'review-push-without-branch',
+    title: 'takes a push without a branch for one to the base repository',
+    file: 'src/forges/interpret-event.ts',
+    find: "label === '' ? undefined : repositoryName",
+    replace: 'label === null ? undefined : repositoryName',
+    tests: ['test/unit/events.test.ts'],
+  },
+  {
     id: 'review-push-below',
     title: 'takes commits from whoever pushed them when somebody pushes one below',
     file: 'src/facts/authors/pushes.ts',
