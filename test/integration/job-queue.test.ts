@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
+import { pullRequestOf } from '../../src/facts/pull-request.ts';
 import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
@@ -11,6 +12,7 @@ import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
+import { makersIn } from '../../src/jobs/tables/makers.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -87,6 +89,29 @@ test('an edit of an override is never recorded later than its delivery', async (
   t.deepEqual(await known(pool), { 8: posted, 9: posted, 10: edited });
   await inbox.idle();
   await jobs.stop();
+});
+
+test('a review adds what was told of pushes, and locks nothing that it has', async (t) => {
+  const pool = await openMigrated(t);
+  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
+  t.teardown(() => jobs.stop());
+  const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
+  const pullRequest = pullRequestOf({});
+  const { repository, head } = pullRequest;
+  const tell = (before: string | undefined) =>
+    jobs.enqueue([{ kind: 'push', repository, branch: 'topic', before, after: head.sha, by: 'bob', ...moved }]);
+  const from = async () =>
+    (await makersIn(pool).pushes(pullRequest, [head.sha])).flatMap((push) => (push.by === 'bob' ? [push.from] : []));
+  await tell(undefined);
+  t.deepEqual(await from(), [null]);
+  await tell('a');
+  t.deepEqual(await from(), ['a']);
+  await tell('b');
+  t.deepEqual(await from(), ['']);
+  const rows = 'SELECT xmin::text, xmax::text FROM gatehouse.makers WHERE pull_request > 0 ORDER BY sha, login';
+  const before = (await pool.query(rows)).rows;
+  t.deepEqual(await from(), ['']);
+  t.deepEqual((await pool.query(rows)).rows, before);
 });
 
 test('pushes are recorded with their deliveries, once each', async (t) => {
