@@ -70,7 +70,9 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
     isArchived: found.archived,
     object: ({ oid }: { oid: string }) => {
       const commit = world.objects.get(oid);
-      return commit === undefined ? null : commitNode(found, commit);
+      return commit === undefined
+        ? null
+        : { ...commitNode(found, commit), associatedPullRequests: (page: Page) => pullsWith(world, found, oid, page) };
     },
     mergeQueue: ({ branch }: { branch: string }) => {
       const entries = found.mergeQueues.get(branch);
@@ -92,6 +94,17 @@ function repositoryNode(world: World, call: Call, fullName: string): object {
       return pullNode(world, call, found, pull);
     },
   };
+}
+
+/** Those whose change has the commit. None from forks, whose commits GitHub does not look for here. */
+function pullsWith(world: World, repository: Repository, sha: string, page: Page): object {
+  const pulls = [...repository.pulls.values()].filter(
+    (pull) =>
+      (pull.state === 'open' || pull.merged) &&
+      pull.headRepository === repository &&
+      commitsOf(world, pull).some((commit) => commit.sha === sha),
+  );
+  return connection(pulls, page, ({ number, headSha }) => ({ number, headRefOid: headSha }));
 }
 
 /** By its old name, too. An installation sees the repositories of its own owner: all here count as private. */
@@ -303,7 +316,7 @@ function suiteNode(repository: Repository, suite: CheckSuite): object {
     status: status.toUpperCase(),
     conclusion: conclusion?.toUpperCase() ?? null,
     app: { slug: app },
-    branch: workflow === undefined ? null : { name: workflow.branch },
+    branch: workflow?.branch ? { name: workflow.branch } : null,
     workflowRun: workflow === undefined ? null : { event: workflow.event, workflow: { id: `W_${workflow.file}` } },
     checkRuns: ({ filterBy, ...page }: Page & { readonly filterBy?: { readonly checkType: string } }) =>
       connection(filterBy?.checkType === 'ALL' ? runs : latestRuns(runs, suite), page, (run) => ({

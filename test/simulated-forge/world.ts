@@ -242,7 +242,8 @@ export interface CheckRun {
 export interface WorkflowRun {
   readonly file: string;
   readonly event: string;
-  readonly branch: string;
+  /** Null of a fork's. */
+  readonly branch: string | null;
 }
 
 /** What groups the check runs of one App: of GitHub Actions, of one run of a workflow. */

@@ -111,6 +111,33 @@ for (const checks of ['{ name: test }', '{ all: true }']) {
     t.is(scene.status(number)?.state, 'success', 'another attempt');
   });
 
+  for (const [from, branch] of [
+    ['a branch', 'topic'],
+    ['a fork', null],
+  ] as const) {
+    test(`a success for another base hides no failure, from ${from}: ${checks}`, async (t) => {
+      const scene = gatehouse('github').scene(policy(checks));
+      const { forge, repository } = scene;
+      const fork = branch === null && { from: forge.fork(repository, `mallory-${repository.replace(/\W/g, '-')}`) };
+      const number = await scene.open({ 'a.txt': 'a\n' }, { ...fork });
+      const run = async (ran: Ran) => {
+        await runs(scene, number, { ...ran, branch });
+        await scene.settled();
+        return scene.status(number)?.state;
+      };
+      t.is(await run(A('failure')), 'pending');
+      t.is(await run(A('success')), 'success', 'alone');
+      t.is(await run(A('failure')), 'pending');
+      forge.commit(repository, 'next', {});
+      const { headBranch } = forge.pull(repository, number);
+      const other = forge.openPullRequest(repository, { head: headBranch, base: 'next', ...fork });
+      t.is(await run(A('success')), 'pending', 'two with one head');
+      t.is(await run(A('success', { event: 'pull_request_target' })), 'pending');
+      forge.close(repository, other);
+      t.is(await run(A('success')), 'success', 'alone again');
+    });
+  }
+
   test(`a workflow that could not start waits until it has run: ${checks}`, async (t) => {
     const scene = gatehouse('github').scene(policy(checks));
     const { forge, repository } = scene;

@@ -16,11 +16,17 @@ const RUNS = `checkRuns(first: 100, after: $runs, filterBy: { checkType: ALL }) 
   pageInfo { hasNextPage endCursor }
 }`;
 
-/** Only GraphQL says which workflow a check suite is of. */
+const HEADS = '{ nodes { number headRefOid } pageInfo { hasNextPage } }';
+
+/**
+ * Only GraphQL says which workflow a check suite is of. GitHub associates a commit with pull requests from branches of
+ * the repository only: those from forks are among the open ones.
+ */
 export const CHECKS_QUERY = `query ($owner: String!, $repo: String!, $sha: GitObjectID!, $suites: String, $runs: String) {
   repository(owner: $owner, name: $repo) {
     object(oid: $sha) {
       ... on Commit {
+        oid
         checkSuites(first: 50, after: $suites) {
           totalCount
           nodes {
@@ -30,8 +36,10 @@ export const CHECKS_QUERY = `query ($owner: String!, $repo: String!, $sha: GitOb
           }
           pageInfo { hasNextPage endCursor }
         }
+        associatedPullRequests(first: 100) ${HEADS}
       }
     }
+    pullRequests(first: 100, states: OPEN) ${HEADS}
   }
 }`;
 
@@ -69,12 +77,19 @@ const suite = z.object({
 
 const suites = z.object({ totalCount: z.number().int(), nodes: z.array(suite), pageInfo });
 
-/** Null where the permission is missing. */
+const heads = z.object({
+  nodes: z.array(z.object({ number: z.number().int(), headRefOid: z.string() })),
+  pageInfo: z.object({ hasNextPage: z.boolean() }),
+});
+
+/** No suites where the permission is missing. */
+const commit = z.object({ oid: z.string(), associatedPullRequests: heads, checkSuites: suites.nullable() });
 const answer = z.object({
-  repository: z.object({ object: z.object({ checkSuites: suites.nullable() }).nullable() }).nullable(),
+  repository: z.object({ pullRequests: heads, object: commit.nullable() }).nullable(),
 });
 const moreAnswer = z.object({ node: z.object({ checkRuns: runs }) });
 
+type Heads = z.output<typeof heads>;
 type Suite = z.output<typeof suite>;
 type Run = z.output<typeof runs>['nodes'][number];
 
@@ -117,10 +132,13 @@ interface Listed extends Pick<Checks, 'complete' | 'lacking'> {
 async function suitesOf(octokit: Octokit, address: Address): Promise<Listed> {
   const reader = makeReader(octokit);
   const found: Suite[] = [];
+  let isAlone: IsAlone = () => false;
   let isWhole = false;
   let cursor: string | null | undefined = null;
   while (cursor !== undefined && reader.mayAsk()) {
-    const page = await reader.suites({ ...address, suites: cursor });
+    const { object: of, pullRequests: open } = await reader.suites({ ...address, suites: cursor });
+    const page = of.checkSuites;
+    isAlone = aloneAt(of, open);
     found.push(...(page?.nodes ?? []));
     isWhole = page !== null && !page.pageInfo.hasNextPage && found.length >= page.totalCount;
     cursor = page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : undefined;
@@ -129,7 +147,7 @@ async function suitesOf(octokit: Octokit, address: Address): Promise<Listed> {
   for (const one of found) {
     const { nodes, pageInfo } = await reader.allRuns(one);
     isWhole &&= !pageInfo.hasNextPage && nodes.length >= one.checkRuns.totalCount;
-    listed.push(toSuite(one, nodes));
+    listed.push(toSuite(one, nodes, isAlone));
   }
   const lacking = reader.lacking();
   return { listed, complete: isWhole && lacking === undefined, ...(lacking !== undefined && { lacking }) };
@@ -153,7 +171,8 @@ function makeReader(octokit: Octokit) {
     mayAsk: () => left > 0,
     async suites(variables: Readonly<Record<string, unknown>>) {
       const { repository } = await ask(CHECKS_QUERY, variables, answer);
-      return requireFound(repository?.object ?? undefined, 'the commit').checkSuites;
+      const { object, pullRequests } = requireFound(repository ?? undefined, 'the repository');
+      return { pullRequests, object: requireFound(object ?? undefined, 'the commit') };
     },
     async allRuns({ id, checkRuns }: Suite) {
       const nodes = [...checkRuns.nodes];
@@ -175,12 +194,12 @@ function makeReader(octokit: Octokit) {
 }
 
 /** A suite that was queued and has runs has begun: they were made for it, and those that are not listed as well. */
-function toSuite(of: Suite, nodes: readonly Run[]): ReportedSuite {
+function toSuite(of: Suite, nodes: readonly Run[], isAlone: IsAlone): ReportedSuite {
   const reporter = of.app === null ? '' : `${of.app.slug}[bot]`;
   const isEmpty = of.status === 'queued' && nodes.length === 0;
   return {
     id: of.databaseId,
-    source: sourceOf(of),
+    source: sourceOf(of, isAlone),
     isWorkflow: of.workflowRun !== null || of.app?.slug === ACTIONS,
     reporter,
     state: isEmpty ? QUEUED : stateOf(of),
@@ -188,13 +207,26 @@ function toSuite(of: Suite, nodes: readonly Run[]): ReportedSuite {
   };
 }
 
+type IsAlone = (branch: Suite['branch']) => boolean;
+
+/** Whether one pull request alone, from a branch or a fork, is known to have this commit as its head. */
+function aloneAt({ oid, associatedPullRequests: ofBranches }: z.output<typeof commit>, open: Heads): IsAlone {
+  const all = [...ofBranches.nodes, ...open.nodes].filter(({ headRefOid }) => headRefOid === oid);
+  const isOne = new Set(all.map(({ number }) => number)).size === 1;
+  return (branch) => isOne && !(open.pageInfo.hasNextPage && (branch === null || ofBranches.pageInfo.hasNextPage));
+}
+
 /**
  * A workflow that runs on push and for the pull request tests two different things, and so it does on another branch
  * with the same commit. What names neither a workflow nor another App, such as a run that a workflow reported by the
- * API, is a source of its own.
+ * API, is a source of its own. So is each run for a pull request where another may have the same head: GitHub does not
+ * say which base it tested.
  */
-function sourceOf({ id, app, branch, workflowRun }: Suite): string {
+function sourceOf({ id, app, branch, workflowRun }: Suite, isAlone: IsAlone): string {
   if (workflowRun === null && (app === null || app.slug === ACTIONS)) {
+    return id;
+  }
+  if (workflowRun?.event.startsWith('pull_request') && !isAlone(branch)) {
     return id;
   }
   return JSON.stringify([app?.slug, workflowRun?.workflow.id, workflowRun?.event, branch?.name ?? null]);

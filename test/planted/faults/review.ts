@@ -347,6 +347,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/workflows.test.ts'],
   },
   {
+    id: 'review-other-base-hides',
+    title: 'lets a check for another base hide one that failed',
+    file: 'src/forges/github/checks.ts',
+    find: "workflowRun?.event.startsWith('pull_request') && !isAlone(branch)",
+    replace: 'false',
+    tests: ['test/stories/workflows.test.ts'],
+  },
+  {
     id: 'review-html-in-comment',
     title: 'puts HTML of an author into the comment',
     file: 'src/review/rendering/markdown.ts',
