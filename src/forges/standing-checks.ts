@@ -60,16 +60,49 @@ function standingOfSource(reported: readonly ReportedSuite[]): Standing {
   return { runs: [...chosen.values()].flat(), suites };
 }
 
+type Named = readonly (readonly [name: string, runs: readonly ReportedRun[]])[];
+
 /** Those of a suite that count, by their name. */
-function runsByName({ isWorkflow, runs }: ReportedSuite): readonly (readonly [string, readonly ReportedRun[]])[] {
-  const names = Map.groupBy(
-    runs.toSorted((one, other) => other.id - one.id),
-    ({ name }) => name,
-  );
-  return [...names].map(([name, newestFirst]) => [
-    name,
-    isWorkflow ? lastAttempts(newestFirst) : lastThatRan(newestFirst),
-  ]);
+function runsByName(suite: ReportedSuite): Named {
+  if (!suite.isWorkflow) {
+    return byName(suite.runs).map(([name, runs]) => [name, lastThatRan(runs)]);
+  }
+  const endedWell = GOOD.has(suite.state);
+  const all = byName(endedWell ? suite.runs : inAttempts(suite.runs));
+  const last = all.map(([name, runs]) => [name, lastAttempts(runs)] as const);
+  const isKnown = endedWell || hasFailedBy(suite, last);
+  return all.map((one, index) => {
+    const [name, runs] = last[index] ?? one;
+    return isKnown || runs.some(({ state }) => state === NOT_ENDED) ? [name, runs] : one;
+  });
+}
+
+function byName(runs: readonly ReportedRun[]): Named {
+  const newestFirst = runs.toSorted((one, other) => other.id - one.id);
+  return [...Map.groupBy(newestFirst, ({ name }) => name)];
+}
+
+/**
+ * Jobs that run one after the other look like attempts of one. But a suite has the result of its last attempt: where
+ * none of these runs has failed, what failed was no earlier attempt. Before it has ended nobody knows.
+ */
+function hasFailedBy(suite: ReportedSuite, last: Named): boolean {
+  const explains = (run: ReportedRun) => !GOOD.has(run.state) && weightOf(run) >= weightOf(suite);
+  return suite.state !== NOT_ENDED && last.some(([, runs]) => runs.some(explains));
+}
+
+/** Each as if it had begun with what ran at that time: another attempt begins only when nothing runs any more. */
+function inAttempts(runs: readonly ReportedRun[]): readonly ReportedRun[] {
+  let begun = Number.NEGATIVE_INFINITY;
+  let ended = Number.NEGATIVE_INFINITY;
+  return runs
+    .toSorted((one, other) => one.startedAt - other.startedAt)
+    .map((run) => {
+      begun = run.startedAt > ended ? run.startedAt : begun;
+      // Not a number from where something has not ended: nothing is after that.
+      ended = Math.max(ended, run.startedAt, run.endedAt);
+      return { ...run, startedAt: Math.min(begun, run.startedAt) };
+    });
 }
 
 /**
@@ -108,6 +141,8 @@ function lastThatRan<T extends Check>(newestFirst: readonly T[]): readonly T[] {
   return known.filter((one) => weightOf(one) === most).slice(0, 1);
 }
 
+const GOOD: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
+
 const NONE = -1;
 /** It ended before it tried anything: its conditions did not hold. */
 const IDLE = 0;
@@ -123,7 +158,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   stale: BROKEN_OFF,
 };
 
-function weightOf({ state }: Check): number {
+function weightOf({ state }: Pick<Check, 'state'>): number {
   return WEIGHTS[state] ?? RAN;
 }
 

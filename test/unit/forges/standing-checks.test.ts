@@ -123,6 +123,55 @@ test('jobs whose times are not known, or of one second, stand side by side', (t)
   }
 });
 
+/** Each as [name, state, start, end], oldest first. */
+type Timed = readonly [name: string, state: string, startedAt: number, endedAt: number];
+
+const FAILED: Timed = ['test', 'failure', 1, 5];
+const PASSED: Timed = ['test', 'success', 7, 9];
+const OPEN = Number.NaN;
+
+for (const [what, state, runs, counted] of [
+  ['in a suite that failed', 'failure', [FAILED, PASSED], 2],
+  [
+    'in a suite that failed, the failure last',
+    'failure',
+    [
+      ['test', 'success', 1, 5],
+      ['test', 'failure', 7, 9],
+    ],
+    1,
+  ],
+  ['in a suite that failed, three of them', 'failure', [FAILED, PASSED, ['test', 'success', 11, 12]], 3],
+  ['in a suite that timed out', 'timed_out', [['test', 'timed_out', 1, 5], PASSED], 2],
+  ['in a suite that was cancelled', 'cancelled', [['test', 'cancelled', 1, 5], PASSED], 2],
+  ['before a skipped job of a suite that failed', 'failure', [FAILED, PASSED, ['lint', 'skipped', 9, 9]], 2],
+  ['before a cancelled job of a suite that failed', 'failure', [FAILED, PASSED, ['lint', 'cancelled', 9, 9]], 2],
+  ['in a suite between two jobs', 'pending', [FAILED, PASSED], 2],
+  ['beside a job that is not over', 'pending', [['lint', 'pending', 1, OPEN], FAILED, PASSED], 2],
+  ['before a job that is not over', 'pending', [FAILED, PASSED, ['lint', 'pending', 11, OPEN]], 2],
+  ['in a suite, the last of which is not over', 'pending', [FAILED, ['test', 'pending', 7, OPEN]], 1],
+  ['beside a job that failed', 'failure', [['lint', 'failure', 2, 8], FAILED, PASSED], 2],
+  ['in two attempts, the last of which passed', 'success', [FAILED, PASSED], 1],
+  ['in two attempts, the rest skipped', 'neutral', [FAILED, PASSED], 1],
+  [
+    'in two attempts, both with another failure',
+    'failure',
+    [FAILED, ['lint', 'failure', 1, 4], PASSED, ['lint', 'failure', 7, 9]],
+    1,
+  ],
+  ['in two attempts, the last of which was cancelled', 'cancelled', [FAILED, PASSED, ['lint', 'cancelled', 8, 9]], 1],
+] satisfies readonly (readonly [string, string, readonly Timed[], number])[]) {
+  test(`jobs of one name ${what}: ${counted} count`, (t) => {
+    const timed = runs.map(([name, result, startedAt, endedAt], id) => ({
+      ...runOf(id, name, result),
+      startedAt,
+      endedAt,
+    }));
+    const standing = standingChecks([{ ...reported(1, 'a', true, []), state, runs: timed }]).runs;
+    t.is(standing.filter(({ name }) => name === 'test').length, counted);
+  });
+}
+
 for (const [what, newestFirst, counts] of [
   ['skipped after a failure', ['skipped', 'pending', 'failure'], 'failure'],
   ['skipped at once', ['skipped', 'pending'], 'skipped'],
