@@ -136,8 +136,11 @@ async function readOthersChecks(forge: Forge, { repository, sha, statusContext }
   return { ...read, checks: read.checks.filter(counts), suites: read.suites.filter(isOthers) };
 }
 
+/** Of statuses of one name the newest counts: they are told in their order. */
 function plainChecks({ checks: all, suites, complete }: Checks): unknown {
-  const listed = all.map(({ kind, name, reporter, state }) => JSON.stringify([kind, name, reporter, state])).sort();
-  const grouped = suites.map(({ reporter, state, runs }) => JSON.stringify([reporter, state, runs.toSorted()])).sort();
-  return [complete, listed, grouped];
+  const plain = ({ kind, name, reporter, state }: Check) => JSON.stringify([kind, name, reporter, state]);
+  const statuses = all.filter(({ kind }) => kind === 'status').map(plain);
+  const runs = all.filter(({ kind }) => kind !== 'status').map(plain);
+  const grouped = suites.map(({ reporter, state, runs: own }) => JSON.stringify([reporter, state, own.toSorted()]));
+  return [complete, statuses, runs.sort(), grouped.sort()];
 }

@@ -121,6 +121,21 @@ for (const name of EVERY_FORGE) {
     await scene.settled();
     t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
   });
+
+  test.serial(`${name}: a failure reported again after a success is found by a resync`, async (t) => {
+    const scene = gatehouse(name).scene(CI_WEB);
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await report(scene, number, 'failure', { author: 'buildkite' });
+    await report(scene, number, 'success');
+    await known(scene);
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'success');
+    const { headSha } = scene.forge.pull(scene.repository, number);
+    const lost = { context: 'ci/web', state: 'failure', author: 'buildkite', description: '' };
+    scene.forge.setStatus(scene.repository, headSha, lost);
+    await resync(scene);
+    await scene.settled();
+    t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
+  });
 }
 
 for (const name of ['github', 'gitea'] as const) {

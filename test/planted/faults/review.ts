@@ -363,6 +363,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/forges/standing-checks.test.ts'],
   },
   {
+    id: 'review-order-of-checks-not-compared',
+    title: 'lets a verdict stand though another commit status is the newest of its name',
+    file: 'src/facts/checks.ts',
+    find: "=== 'status').map(plain);",
+    replace: "=== 'status').map(plain).sort();",
+    tests: ['test/stories/checks.test.ts'],
+  },
+  {
     id: 'review-html-in-comment',
     title: 'puts HTML of an author into the comment',
     file: 'src/review/rendering/markdown.ts',
