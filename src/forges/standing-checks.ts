@@ -42,12 +42,15 @@ export function standingChecks(reported: readonly ReportedSuite[]): Standing {
 function standingOfSource(reported: readonly ReportedSuite[]): Standing {
   const chosen = new Map<string, readonly ReportedRun[]>();
   const suites: CheckSuite[] = [];
+  const anyRan = reported.some(({ runs }) => weightOfAll(runs) === RAN);
   for (const suite of reported.toSorted((one, other) => other.id - one.id)) {
     const own = runsByName(suite);
     const newerRan = [...chosen.values()].some((runs) => weightOfAll(runs) === RAN);
     const isReplaced =
       newerRan && own.every(([name, runs]) => weightOfAll(chosen.get(name) ?? []) >= weightOfAll(runs));
-    if (!isReplaced) {
+    // Ended before it had a job, it says nothing of what ran.
+    const isNothing = anyRan && own.length === 0 && weightOf(suite) < RAN;
+    if (!isReplaced && !isNothing) {
       const runs = own.flatMap(([, counted]) => counted.map(({ state }) => state));
       suites.push({ reporter: suite.reporter, state: suite.state, runs });
     }

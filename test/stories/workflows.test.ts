@@ -83,6 +83,29 @@ for (const [what, history, named, all, is] of CASES) {
   });
 }
 
+for (const [conclusion, first, state] of [
+  ['cancelled', 'success', 'success'],
+  ['stale', 'success', 'success'],
+  ['skipped', 'success', 'success'],
+  ['neutral', 'success', 'success'],
+  ['cancelled', 'failure', 'pending'],
+  ['cancelled', 'skipped', 'pending'],
+  ['failure', 'success', 'pending'],
+  ['startup_failure', 'success', 'pending'],
+] as const) {
+  test(`a workflow that is ${conclusion} before it has a job, after a ${first}`, async (t) => {
+    const scene = gatehouse('github').scene(policy('{ all: true, is: [success] }'));
+    const { forge, repository } = scene;
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    await runs(scene, number, A(first));
+    const suite = forge.openSuite(repository, forge.pull(repository, number).headSha, 'github-actions', A());
+    suite.set = { status: 'completed', conclusion };
+    await runs(scene, number, B('success'));
+    await scene.settled();
+    t.is(scene.status(number)?.state, state);
+  });
+}
+
 for (const checks of ['{ name: test }', '{ all: true }']) {
   test(`a failure beside a job of its name stands until it is run again: ${checks}`, async (t) => {
     const scene = gatehouse('github').scene(policy(checks));

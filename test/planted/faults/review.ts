@@ -371,6 +371,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/checks.test.ts'],
   },
   {
+    id: 'review-empty-suite-hides',
+    title: 'leaves out a workflow that failed before it had a job',
+    file: 'src/forges/standing-checks.ts',
+    find: 'own.length === 0 && weightOf(suite) < RAN;',
+    replace: 'own.length === 0;',
+    tests: ['test/stories/workflows.test.ts'],
+  },
+  {
     id: 'review-html-in-comment',
     title: 'puts HTML of an author into the comment',
     file: 'src/review/rendering/markdown.ts',
