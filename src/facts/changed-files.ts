@@ -21,7 +21,7 @@ const file = z.strictObject(
 type Part = 'lines';
 
 // A push, of the head or of the base, is an event of every review.
-const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 const UNREAD: ChangedFiles = { files: [], complete: false };
 

@@ -5,9 +5,6 @@ import { isContextOf } from '../forges/port/status-context.ts';
 import { type AtForge, defineFact, type Permission, type Webhook } from './fact.ts';
 import { flag, oneOf, text } from './given.ts';
 
-/** Whether all checks matter, and with them when a check suite ends. */
-type Part = 'suites';
-
 const UNREAD: Checks = { checks: [], suites: [], complete: false };
 
 const check = z.strictObject(
@@ -29,7 +26,7 @@ const suite = z.strictObject(
 );
 
 /** Its payload names the commit itself. */
-const STATUS: Webhook<Part> = {
+const STATUS: Webhook = {
   event: 'status',
   actions: 'any action',
   starts: 'asking',
@@ -42,7 +39,7 @@ const PERMISSIONS: readonly Permission[] = [
   { key: 'actions', access: 'read', title: 'Actions', of: 'repository' },
 ];
 
-function onGitea(sendsStatuses: boolean): AtForge<Part> {
+function onGitea(sendsStatuses: boolean): AtForge {
   const webhook = { ...STATUS, subscription: { name: 'status', title: 'Commit Status' } };
   return { permissions: [], webhooks: sendsStatuses ? [webhook] : [] };
 }
@@ -92,7 +89,6 @@ export const checks = defineFact({
           starts: 'asking',
           commitAt: ['check_suite', 'head_sha'],
           subscription: { name: 'check_suite', title: 'Check suite' },
-          for: 'suites',
         },
       ],
     },

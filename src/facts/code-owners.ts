@@ -15,7 +15,7 @@ export type CodeOwnersFile =
 const UNREAD = { kind: 'unread' } as CodeOwnersFile;
 
 // A push to the base branch starts the reviews of the pull requests into it.
-const AT_FORGE: AtForge<never> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** CODEOWNERS, from the base branch, so that a pull request cannot choose who must approve it. */
 export const codeOwners = defineFact({

@@ -44,7 +44,7 @@ export const givenCommits = {
   commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Default: none.'),
 };
 
-const AT_FORGE: AtForge<CommitPart> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** The commits of the pull request, and who made them. Incomplete when they are more than the forge lists. */
 export const commits = defineFact({

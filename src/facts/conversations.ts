@@ -31,11 +31,11 @@ function onlyComments({ review }: Readonly<Record<string, unknown>>): boolean {
   return typeof review === 'object' && review !== null && 'state' in review && review.state === 'commented';
 }
 
-function webhook(event: string, actions: readonly string[]): Webhook<never> {
+function webhook(event: string, actions: readonly string[]): Webhook {
   return { event, actions, starts: 'asking', alsoByGatehouse: true };
 }
 
-const GITEA: AtForge<never> = {
+const GITEA: AtForge = {
   permissions: NO_PERMISSIONS,
   // Resolving sends none.
   webhooks: [webhook('pull_request_comment', ['reviewed']), webhook('pull_request_review_comment', ['reviewed'])],

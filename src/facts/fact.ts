@@ -23,7 +23,7 @@ export interface Fact<Name extends string, Value, Part extends string, Shape ext
   readonly dependsOn: readonly AnyFact[];
   readonly read: (reading: Reading<Value>, parts: readonly Part[]) => Promise<Value>;
   readonly change: Change<Value, Part>;
-  readonly forges: Readonly<Record<ForgeName, AtForge<Part>>>;
+  readonly forges: Readonly<Record<ForgeName, AtForge>>;
   readonly given: Given<Shape, Value>;
 }
 
@@ -86,11 +86,11 @@ export interface Present extends PullRequestRef {
 }
 
 /** What a forge wants and sends for a fact. */
-export interface AtForge<Part extends string> {
+export interface AtForge {
   /** What reading it takes beside what every review has. */
   readonly permissions: readonly Permission[];
   /** What tells that it changed. Empty: only the resync finds that. */
-  readonly webhooks: readonly Webhook<Part>[];
+  readonly webhooks: readonly Webhook[];
 }
 
 /** A permission of a GitHub App, or a scope of a token of Gitea and Forgejo. */
@@ -103,7 +103,7 @@ export interface Permission {
   readonly of: 'repository' | 'organisation';
 }
 
-export interface Webhook<Part extends string> {
+export interface Webhook {
   /** In the header of the delivery. */
   readonly event: string;
   readonly actions: readonly string[] | 'any action';
@@ -117,8 +117,6 @@ export interface Webhook<Part extends string> {
   readonly alsoByGatehouse?: true;
   /** What has to be subscribed to; absent: every review needs it. */
   readonly subscription?: Subscription;
-  /** Only this part needs the subscription. */
-  readonly for?: Part;
 }
 
 export interface Subscription {
@@ -169,4 +167,4 @@ export async function orUnread<Value>(
 /** What every review has: none of its own. */
 export const NO_PERMISSIONS: readonly Permission[] = [];
 /** What no forge tells: only the resync finds it. */
-export const NO_WEBHOOKS: readonly Webhook<never>[] = [];
+export const NO_WEBHOOKS: readonly Webhook[] = [];

@@ -14,7 +14,7 @@ const UNREAD = { kind: 'unread' } as LastChange;
 const UNREAD_AFTER = ['refused', 'invalid', 'too-large'] as const;
 
 // The push itself, and the change of base, are events of every review.
-const AT_FORGE: AtForge<never> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 export const lastChange = defineFact({
   name: 'lastChange',

@@ -24,7 +24,7 @@ type Part = 'clean' | 'updates';
 const UNREAD: Merges = { clean: new Set(), updatedFrom: [] };
 
 /** Merges are rare: a usual pull request has none to look into. */
-const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** What merge commits of the pull request bring in. */
 export const merges = defineFact({

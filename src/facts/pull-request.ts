@@ -6,7 +6,7 @@ import { AUTHOR, flag, names, SHAS, text } from './given.ts';
 /** What a predicate looks at of the pull request itself that can change later without a trace. */
 export type PullRequestPart = 'title' | 'description' | 'labels' | 'draft';
 
-const GITEA: readonly Webhook<never>[] = [
+const GITEA: readonly Webhook[] = [
   {
     event: 'pull_request',
     actions: [
@@ -50,7 +50,7 @@ export const pullRequestFact = {
     ],
     gitea: GITEA,
     forgejo: GITEA,
-  } satisfies Record<ForgeName, readonly Webhook<never>[]>,
+  } satisfies Record<ForgeName, readonly Webhook[]>,
   given: defineGiven({
     shape: {
       title: text.optional().describe("Default: 'feat: a title'."),

@@ -2,14 +2,11 @@ import type { ForgeName } from '../forges/port/forges.ts';
 import type { Permission, Subscription } from './fact.ts';
 import { FACT_NAMES, FACTS, type FactName, type Needs } from './table.ts';
 
-/** What needs a permission or an event beside every review: a fact, or a part of one, such as `checks/suites`. */
-export type Purpose = FactName | `${FactName}/${string}` | 'commands' | 'merge-queue' | 'new-repositories';
+/** What needs a permission or an event beside every review. */
+export type Purpose = FactName | 'commands' | 'merge-queue' | 'new-repositories';
 
 export function purposesOf(needs: Needs): readonly Purpose[] {
-  return FACT_NAMES.flatMap((name) => {
-    const parts: readonly string[] = needs[name] ?? [];
-    return needs[name] === undefined ? [] : [name, ...parts.map((part) => `${name}/${part}` as const)];
-  });
+  return FACT_NAMES.filter((name) => needs[name] !== undefined);
 }
 
 export interface FactPermission extends Permission {
@@ -29,10 +26,8 @@ export interface FactSubscription extends Subscription {
 /** The events that have to be subscribed to for facts. */
 export function subscriptionsOf(forge: ForgeName): readonly FactSubscription[] {
   return FACT_NAMES.flatMap((name) =>
-    FACTS[name].forges[forge].webhooks.flatMap(({ subscription, for: part }) =>
-      subscription === undefined
-        ? []
-        : [{ ...subscription, for: part === undefined ? name : (`${name}/${part}` as const) }],
+    FACTS[name].forges[forge].webhooks.flatMap(({ subscription }) =>
+      subscription === undefined ? [] : [{ ...subscription, for: name }],
     ),
   );
 }

@@ -11,7 +11,7 @@ type Part = 'visibility' | 'topics';
 const UNREAD = undefined as RepositorySettings | undefined;
 
 // GitHub tells when one is made public, which starts a resync: see interpret-event.ts. Of topics nobody tells.
-const AT_FORGE: AtForge<Part> = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** Undefined when there is no such repository any more. */
 async function readSettings(forge: Forge, repository: string): Promise<RepositorySettings | undefined> {

@@ -4,7 +4,7 @@ import { flag, names } from './given.ts';
 
 const UNREAD = undefined as RequestedReviews | undefined;
 
-function webhook(subscription?: Subscription): Webhook<never> {
+function webhook(subscription?: Subscription): Webhook {
   return {
     event: 'pull_request',
     actions: ['review_requested', 'review_request_removed'],
@@ -13,7 +13,7 @@ function webhook(subscription?: Subscription): Webhook<never> {
   };
 }
 
-const GITEA: AtForge<never> = {
+const GITEA: AtForge = {
   permissions: NO_PERMISSIONS,
   webhooks: [webhook({ name: 'pull_request_review_request', title: 'Pull Request Review Requested' })],
 };

@@ -42,11 +42,11 @@ function decides({ review: given }: Readonly<Record<string, unknown>>): boolean 
   return !(typeof given === 'object' && given !== null && 'state' in given && given.state === 'commented');
 }
 
-function onGitea(event: string): Webhook<Part> {
+function onGitea(event: string): Webhook {
   return { event, actions: 'any action', starts: 'review' };
 }
 
-const GITEA: AtForge<Part> = {
+const GITEA: AtForge = {
   permissions: NO_PERMISSIONS,
   webhooks: [
     'pull_request_approved',

@@ -46,7 +46,7 @@ const EVERYBODY = '/*';
 /** Between an organisation and a login, of what is asked again. */
 const ONE_MEMBER = ' ';
 
-const GITEA: AtForge<Part> = {
+const GITEA: AtForge = {
   permissions: [{ key: 'read:organization', access: 'read', title: 'read:organization', of: 'organisation' }],
   webhooks: NO_WEBHOOKS,
 };

@@ -41,10 +41,10 @@ export const TRIAGE: Questions<Triage> = {
 
 const UNREAD = undefined as Triage | undefined;
 
-const ASSIGNED: Webhook<Part> = { event: 'pull_request', actions: ['assigned', 'unassigned'], starts: 'asking' };
-const MILESTONED: Webhook<Part> = { event: 'pull_request', actions: ['milestoned', 'demilestoned'], starts: 'asking' };
+const ASSIGNED: Webhook = { event: 'pull_request', actions: ['assigned', 'unassigned'], starts: 'asking' };
+const MILESTONED: Webhook = { event: 'pull_request', actions: ['milestoned', 'demilestoned'], starts: 'asking' };
 
-const GITEA: AtForge<Part> = {
+const GITEA: AtForge = {
   permissions: NO_PERMISSIONS,
   webhooks: [
     { ...ASSIGNED, subscription: { name: 'pull_request_assign', title: 'Pull Request Assigned' } },

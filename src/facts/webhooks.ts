@@ -4,7 +4,7 @@ import { pullRequestFact } from './pull-request.ts';
 import { FACT_NAMES, FACTS, type FactName, type Needs } from './table.ts';
 
 /** A webhook, and what it tells a change of. */
-export interface ToldBy extends Webhook<string> {
+export interface ToldBy extends Webhook {
   /** Absent: the pull request itself. */
   readonly fact?: FactName;
 }

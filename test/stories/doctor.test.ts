@@ -124,7 +124,7 @@ for (const name of EVERY_FORGE) {
     const [line = ''] = (await ask()).of('webhook events');
     t.true(line.startsWith('✘ missing: '), line);
     const titles = {
-      github: ['Pull request', 'Pull request review', 'Issue comment', 'Status', 'Check run'],
+      github: ['Pull request', 'Pull request review', 'Issue comment', 'Status', 'Check run', 'Check suite'],
       gitea: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment', 'Commit Status'],
       forgejo: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment'],
     }[name];
@@ -132,19 +132,6 @@ for (const name of EVERY_FORGE) {
       t.true(line.includes(title), `${title}: ${line}`);
     }
     t.is(line.includes('Status'), name !== 'forgejo');
-    t.false(line.includes('Check suite'), line);
-  });
-
-  test(`${name}: doctor names the event that a policy of all checks needs`, async (t) => {
-    const { story, hook, ask } = await wellSetUp(name, {
-      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: ci
-    require: { checks: { all: true } }
-`,
-    });
-    await using _story = story;
-    hook.events = hook.events.filter((event) => event !== 'check_suite');
-    const [line = ''] = (await ask()).of('webhook events');
-    t.is(line.includes('Check suite'), name === 'github', line);
   });
 
   test(`${name}: doctor says what it may not see of webhooks`, async (t) => {

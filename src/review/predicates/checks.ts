@@ -108,7 +108,7 @@ export const checks = definePredicate({
     'Commit statuses and check runs that others report on the newest commit: those of some names, or all. Each name must be reported, and all that match must have one of the results. Until they have ended, the rule waits for them.',
   actor: 'others',
   schema,
-  needs: ({ kind }) => ({ checks: kind === 'all' ? ['suites'] : [] }),
+  needs: () => ({ checks: [] }),
   judge: (wanted, _options, facts) =>
     wanted.kind === 'all' ? judgeAll(wanted, facts.checks) : judgeNamed(wanted, facts.checks),
 });
