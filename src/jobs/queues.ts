@@ -74,7 +74,10 @@ export const QUEUES: Queues<JobDeps> = {
       await reviewRepository({ ...deps, rules: deps.presentRules() }, data, { again: retryCount > 0 });
     },
   },
-  /** A push to any branch: of commits of pull requests, and of the policy of those into it. Jobs of many pushes to one become one that looks at the pull requests into it. */
+  /**
+   * A push to any branch: of commits of pull requests, and of the policy of those into it. Jobs of many pushes to one
+   * become one that looks at the pull requests into it.
+   */
   push: {
     key: ({ repository, branch, before = '', after }) => `${repository}@${branch}/${before}/${after}`,
     options: COMMON,

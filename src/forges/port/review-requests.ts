@@ -18,7 +18,8 @@ export type ReviewRequest = RequestedReview & { readonly origin?: Origin | undef
 
 type RequestedReview =
   | ({
-      readonly kind: 'review' /** What is recorded with its delivery. */;
+      readonly kind: 'review';
+      // Recorded with its delivery.
       readonly pushed?: PushedHead;
     } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }

@@ -34,10 +34,11 @@ export async function wasGoverned(pool: pg.Pool, repository: string): Promise<bo
 }
 
 /**
- * Nothing is asked for it again, until a delivery comes from it. Two things are kept, because the repository may be
+ * Nothing is asked for it again, until a delivery comes from it. Some things are kept, because the repository may be
  * hidden only for a while. A success may still stand on the head of a review that is dropped: it is withdrawn unless an
  * open pull request has earned it then. Of override comments, no forge can tell afterwards that one was edited in its
- * first second, and of commits that are gone who made them: these are left to the retention. `now` is its present name, after a rename.
+ * first second, nor of commits that are gone who made them: these are left to the retention. `now` is its present name,
+ * after a rename.
  */
 export async function forgetRepository(pool: pg.Pool, repository: string, now = repository): Promise<void> {
   await pool.query(
