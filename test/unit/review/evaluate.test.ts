@@ -124,7 +124,7 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs('require: { commits: { some: { merge: true } } }'), ['commits']);
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'merges', 'clean']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
-  t.deepEqual(needs('require: { checks: { all: true } }'), ['checks', 'suites']);
+  t.deepEqual(needs('require: { checks: { all: true } }'), ['checks']);
   t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'reviews', 'merges', 'clean']);
   t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
   t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);
