@@ -89,7 +89,7 @@ function read(name: string, env: Environment, readFile: ReadFile): Read {
     return { fault: `${name}_FILE: cannot read ${path} (${code})` };
   }
   return value !== undefined && IN_QUOTES.test(value)
-    ? { fault: `${name}: is in quotes, which count as part of it: remove them` }
+    ? { fault: `${name}: has quotes around its value: remove them` }
     : { value };
 }
 

@@ -61,7 +61,7 @@ export const secret = z
 /** It is sent in a header. */
 export const token = z
   .string()
-  .regex(/^[\x21-\x7e]*$/, 'contains a space, a line break or another character that no token has');
+  .regex(/^[\x21-\x7e]*$/, 'contains a space, a line break or another character that tokens can’t have');
 
 /** `path` is what may follow the host; anything may when it is left out. */
 export function url(protocols: readonly string[], path = /^/) {

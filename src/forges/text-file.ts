@@ -36,7 +36,7 @@ export function textOfBlob(
   if (content === undefined || content.byteLength > maxBytesOf(path)) {
     throw new ForgeError(
       'too-large',
-      `${path} is larger than ${maxBytesOf(path)} bytes, or than the forge gives, and is not read`,
+      `${path} is too large to read: over ${maxBytesOf(path)} bytes, or over the forge’s own limit`,
     );
   }
   return content.toString('utf8');

@@ -40,7 +40,10 @@ test('a policy or cases with nearly the right name are refused, with the right o
     const { code, stdout, stderr } = await run(t, files);
     t.is(code, 2, path);
     t.is(stdout, '');
-    t.true(stderr.endsWith(`${path}:1:1: no file of this name is read: it must be ${meant}\n`), stderr);
+    t.true(
+      stderr.endsWith(`${path}:1:1: Gatehouse doesn’t read a file with this name: rename it to ${meant}\n`),
+      stderr,
+    );
   }
 });
 

@@ -184,7 +184,7 @@ for (const name of EVERY_FORGE) {
     for (const said of [
       /^✘ gatehouse\.yml on main is not read: .* → rename it to \.gatehouse\.yml$/m,
       /^✘ \.gatehouse\.test\.yaml on main is not read: .* → rename it to \.gatehouse\.test\.yml$/m,
-      /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* it must be \.gatehouse\.yml/,
+      /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* rename it to \.gatehouse\.yml/,
       /^✘ acme\/widgets has no policy on main/m,
     ]) {
       t.regex(misnamed.join('\n'), said);

@@ -107,7 +107,10 @@ for (const name of FORGES) {
       const number = await judged(scene, { [path]: STRICT, 'a.txt': 'a\n' });
       t.deepEqual(scene.status(number), { state: 'failure', description: `${path} as proposed has 1 fault` });
       const [comment = '', ...others] = scene.comments(number);
-      t.true(comment.includes(`\`${path}:1:1\` \`no file of this name is read: it must be ${meant}\``), comment);
+      t.true(
+        comment.includes(`\`${path}:1:1\` \`Gatehouse doesn’t read a file with this name: rename it to ${meant}\``),
+        comment,
+      );
       t.deepEqual(others, []);
       await scene.push(number, { [path]: null, [meant]: STRICT });
       await scene.settled();
@@ -122,7 +125,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT, '.gitea/gatehouse.yaml': STRICT });
     const renaming = await judged(scene, { '.gatehouse.yml': null, '.Gatehouse.yml': LENIENT });
     t.is(scene.status(renaming)?.state, 'failure');
-    t.regex(scene.comments(renaming).join(), /`\.Gatehouse\.yml:1:1` `no file .* it must be \.gatehouse\.yml`/);
+    t.regex(scene.comments(renaming).join(), /`\.Gatehouse\.yml:1:1` `Gatehouse doesn’t read .* rename it to \.gatehouse\.yml`/);
     const both = await judged(scene, {
       '.gatehouse.yml': null,
       '.gitea/gatehouse.yml': BROKEN,
@@ -138,7 +141,7 @@ for (const name of FORGES) {
   test(`${name}: an extended policy under nearly the right name is named, if it may be`, async (t) => {
     const story = gatehouse(name);
     for (const [visibility, said] of [
-      ['public', /it has \.github\/gatehouse\.yaml, and .* it must be \.github\/gatehouse\.yml/],
+      ['public', /it has \.github\/gatehouse\.yaml, and .* rename it to \.github\/gatehouse\.yml/],
       ['private', /or Gatehouse may not see it/],
     ] as const) {
       const common = story.scene({ '.github/gatehouse.yaml': STRICT });

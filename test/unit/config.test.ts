@@ -184,10 +184,10 @@ for (const [before, after] of [
   });
 }
 
-const IN_QUOTES = 'is in quotes, which count as part of it: remove them';
+const IN_QUOTES = 'has quotes around its value: remove them';
 const UNSEEN = 'contains a line break or another invisible character';
 const UNSEEN_IN_URL = 'contains a line break or another invisible character: percent-encode it, or remove it';
-const NO_TOKEN = 'contains a space, a line break or another character that no token has';
+const NO_TOKEN = 'contains a space, a line break or another character that tokens can’t have';
 
 for (const [name, value, fault] of [
   ['WEBHOOK_SECRET', 'the first line of\nbase64', UNSEEN],

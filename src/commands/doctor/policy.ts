@@ -28,7 +28,7 @@ export async function checkPolicy(context: Context): Promise<readonly Result[]> 
   );
   const misnamed = commit === undefined ? [] : await misnamedAt(forge, name, commit);
   const results = misnamed.map(({ path, meant }) =>
-    wrong(`${path} on ${defaultBranch} is not read: it has not quite the right name`, `rename it to ${meant}`),
+    wrong(`${path} on ${defaultBranch} is ignored because of its name`, `rename it to ${meant}`),
   );
   if (baseline.kind === 'none' && baseline.reason !== undefined) {
     const action = 'correct that, or unset POLICY_REPOSITORY if no baseline is wanted';

@@ -57,7 +57,7 @@ export async function beginRound(deps: RoundDeps): Promise<void> {
  * when an App was installed, or is no longer suspended, without a list of its repositories.
  */
 async function addWritable({ pool, forge, log }: RoundDeps): Promise<void> {
-  log.info('listing the repositories that the credentials may write to, to look at each');
+  log.info('listing all repositories that the credentials can write to, to look at each');
   const found = await writableRepositories(forge);
   const repositories = found.names.length;
   await addRepositories(pool, found.names);

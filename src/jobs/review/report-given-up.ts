@@ -38,7 +38,7 @@ export async function reportGivenUp(
       return;
     }
     if (!review.hadVerdict && !(await isGoverned(deps, review.statuses.placeOf(pullRequest)))) {
-      log.info({ ...ref }, 'nothing is posted about a failed review: no policy of the repository is known');
+      log.info({ ...ref }, 'not reporting a failed review: the repository has no known policy');
       return;
     }
     await review.enter({ pullRequest });

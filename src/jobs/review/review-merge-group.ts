@@ -165,7 +165,7 @@ async function conclude(
   results?: readonly Judged[],
 ): Promise<void> {
   if (results === undefined && !(await isGoverned(deps, placeOf(deps, job)))) {
-    deps.log.info({ ...job }, 'nothing is posted about a merge group: no policy of the repository is known');
+    deps.log.info({ ...job }, 'not reporting a failed merge group: the repository has no known policy');
     return;
   }
   await recordGroup(deps, job, askedAt, verdict, results);

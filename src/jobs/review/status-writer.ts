@@ -120,7 +120,10 @@ export function statusWriter(
         await requireClaim(pool, claim);
       }
       await forge.setStatus(repository, headSha, plain);
-      log.warn({ repository, headSha, context, reason: error.message }, 'the forge refused the words of a status');
+      log.warn(
+        { repository, headSha, context, reason: error.message },
+        'the forge refused a status’s text or link: it was set without them',
+      );
       return plain;
     }
   }

@@ -161,7 +161,7 @@ const WHY_AUTHOR: Readonly<Record<Made['as'], Text>> = {
   author: say`was written by somebody who committed to this pull request`,
   committer: say`was written by somebody who committed to this pull request`,
   'co-author': say`was written by somebody whom a commit of this pull request names as its co-author`,
-  pusher: say`was written by somebody who pushed to this pull request`,
+  pusher: say`was written by somebody who pushed a commit of this pull request`,
   seen: say`was written by somebody who made a commit of this pull request that was there before`,
 };
 

@@ -96,5 +96,5 @@ export function misnamedFault(path: string): readonly Fault[] {
 }
 
 export function notRead(meant: string): string {
-  return `no file of this name is read: it must be ${meant}`;
+  return `Gatehouse doesn’t read a file with this name: rename it to ${meant}`;
 }

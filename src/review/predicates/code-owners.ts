@@ -146,7 +146,7 @@ function readLine<Pattern>(line: string, dialect: Dialect<Pattern>): ReadLine<Pa
     return {
       pattern: dialect.everyPath,
       owned: { owners: [], invalid: [written, ...names], patterns: [written] },
-      fault: say`${short(written)} is read as an owner, but has no pattern before it`,
+      fault: say`${short(written)} is an owner, but the line has no pattern before it`,
     };
   }
   const read = dialect.readPattern(written, names);

@@ -39,7 +39,7 @@ const wantedContributors = z.union(
         co_authors: z
           .literal('ignore', { error: '"ignore"' })
           .optional()
-          .describe('ignore: nobody whom a message names.'),
+          .describe('ignore: people named only in commit messages do not count.'),
       })
       .refine(({ only: _, co_authors: __, ...asked }) => Object.values(asked).some((value) => value !== undefined), {
         error: 'at least one of from, author, bots, unknown and first_time',

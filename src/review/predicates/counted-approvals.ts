@@ -61,7 +61,7 @@ const WHY_AUTHOR: Readonly<Record<Made['as'], string>> = {
   author: 'who committed to this pull request',
   committer: 'who committed to this pull request',
   'co-author': 'named as a co-author of this pull request',
-  pusher: 'who pushed to this pull request',
+  pusher: 'who pushed a commit of this pull request',
   seen: 'who made a commit of this pull request that was there before',
 };
 

@@ -65,12 +65,12 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
 const SHA_SHOWN = 10;
 const UNSEEN_SHOWN = 3;
 
-/** Also beside a success: an approval may be that of who pushed. */
+/** Shown beside a success too: the unknown pusher may be the one who approved. */
 function renderUnseen({ unseenPushes = [] }: Verdict): readonly string[] {
   const shas = unseenPushes.map((sha) => sha.slice(0, SHA_SHOWN)).toReversed();
   return shas.length === 0
     ? []
-    : [`Who pushed ${markdown(quotedList(shas, UNSEEN_SHOWN))} was not seen, and counts as the author.`];
+    : [`No webhook says who pushed ${markdown(quotedList(shas, UNSEEN_SHOWN))}, so Gatehouse assumes the author did.`];
 }
 
 function headline({ state, findings: all, policyFaults, passed }: Verdict): string {

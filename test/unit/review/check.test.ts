@@ -97,7 +97,7 @@ test('a file with nearly the right name is a fault, and the right name is said',
   ] as const) {
     const path = join(here, name);
     await writeFile(path, VALID);
-    const said = `${name}:1:1: no file of this name is read: it must be ${meant}\n`;
+    const said = `${name}:1:1: Gatehouse doesn’t read a file with this name: rename it to ${meant}\n`;
     for (const given of [name, `./${name}`, path]) {
       t.deepEqual(await run([given], '', here), { code: 1, out: said, err: '' }, given);
     }
