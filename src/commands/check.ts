@@ -94,16 +94,12 @@ async function checkPolicyFile(
  */
 export async function policyFilesIn(folder: string): Promise<readonly string[]> {
   const atRoot = await readdir(folder).catch(() => []);
-  const folders = atRoot.map((name) => `${name}/gatehouse.yml`).filter((path) => isOrMeans(path));
-  const below = folders.map(async (path) => {
-    const name = path.slice(0, path.indexOf('/'));
-    return (await readdir(resolve(folder, name)).catch(() => [])).map((file) => `${name}/${file}`);
-  });
+  // In no folder is that the right name, and in each of these nearly.
+  const folders = atRoot.filter((name) => meantBy(`${name}/gatehouse.yaml`) !== undefined);
+  const below = folders.map(async (name) =>
+    (await readdir(resolve(folder, name)).catch(() => [])).map((file) => `${name}/${file}`),
+  );
   return [...atRoot, ...(await Promise.all(below)).flat()];
-}
-
-function isOrMeans(path: string): boolean {
-  return POLICY_PATHS.includes(path) || meantBy(path) !== undefined;
 }
 
 /** The policy among the files of a repository. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ChangedFile, ChangedFiles } from '../forges/port/pull-request.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { defineFact, NOTHING_MORE } from './fact.ts';
 import { count, flag, oneOf, text } from './given.ts';
 
 const file = z.strictObject(
@@ -20,9 +20,6 @@ const file = z.strictObject(
 
 type Part = 'lines';
 
-// A push, of the head or of the base, is an event of every review.
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
 const UNREAD: ChangedFiles = { files: [], complete: false };
 
 /** The files of the change; with `lines`, what is added and removed in them. */
@@ -34,7 +31,8 @@ export const changedFiles = defineFact({
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.changedFiles(pullRequest, pullRequest.head.sha),
   change: { noticedBy: 'commits' },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  // A push, of the head or of the base, is an event of every review.
+  forges: NOTHING_MORE,
   given: {
     shape: {
       files: z.array(file, { error: 'a list of files' }).optional().describe('The changed files. Default: none.'),

@@ -2,7 +2,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { CODE_OWNERS_DIALECTS, type CodeOwnersDialect, FORGES } from '../forges/port/forges.ts';
 import { changedFiles } from './changed-files.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { defineFact, NOTHING_MORE } from './fact.ts';
 import { flag, oneOf, text } from './given.ts';
 
 export type CodeOwnersFile =
@@ -14,9 +14,6 @@ export type CodeOwnersFile =
 
 const UNREAD = { kind: 'unread' } as CodeOwnersFile;
 
-// A push to the base branch starts the reviews of the pull requests into it.
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
 /** CODEOWNERS, from the base branch, so that a pull request cannot choose who must approve it. */
 export const codeOwners = defineFact({
   name: 'codeOwners',
@@ -26,7 +23,8 @@ export const codeOwners = defineFact({
   dependsOn: [changedFiles],
   read: ({ forge, pullRequest, baseSha }) => readCodeOwners(forge, pullRequest.repository, baseSha),
   change: { noticedBy: 'base-branch' },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  // A push to the base branch starts the reviews of the pull requests into it.
+  forges: NOTHING_MORE,
   given: {
     shape: {
       codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),

@@ -8,7 +8,7 @@ import { coAuthorsOf } from './authors/co-authors.ts';
 import { withMakers } from './authors/makers.ts';
 import { readAccounts } from './authors/read-accounts.ts';
 import { trailersOf } from './authors/trailers.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS, orUnread, type Reading } from './fact.ts';
+import { defineFact, NOTHING_MORE, orUnread, type Reading } from './fact.ts';
 import { count, flag, text } from './given.ts';
 
 /**
@@ -44,8 +44,6 @@ export const givenCommits = {
   commits: z.array(commit, { error: 'a list of commits' }).optional().describe('Oldest first. Default: none.'),
 };
 
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
 /** The commits of the pull request, and who made them. Incomplete when they are more than the forge lists. */
 export const commits = defineFact({
   name: 'commits',
@@ -59,7 +57,7 @@ export const commits = defineFact({
     return parts.includes('authors') ? withMakers(listed, pullRequest, authorTrailers, makers) : listed;
   },
   change: { noticedBy: 'commits' },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  forges: NOTHING_MORE,
   given: {
     shape: {
       ...givenCommits,

@@ -168,3 +168,10 @@ export async function orUnread<Value>(
 export const NO_PERMISSIONS: readonly Permission[] = [];
 /** What no forge tells: only the resync finds it. */
 export const NO_WEBHOOKS: readonly Webhook[] = [];
+
+const NOTHING: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
+export const NOTHING_MORE: Readonly<Record<ForgeName, AtForge>> = {
+  github: NOTHING,
+  gitea: NOTHING,
+  forgejo: NOTHING,
+};

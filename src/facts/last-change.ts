@@ -1,4 +1,4 @@
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS, orUnread, type Reading } from './fact.ts';
+import { defineFact, NOTHING_MORE, orUnread, type Reading } from './fact.ts';
 import { flag, minute } from './given.ts';
 import { givenReviews, reviews } from './reviews.ts';
 
@@ -13,9 +13,6 @@ const UNREAD = { kind: 'unread' } as LastChange;
 /** A missing permission, or a list that is too long. */
 const UNREAD_AFTER = ['refused', 'invalid', 'too-large'] as const;
 
-// The push itself, and the change of base, are events of every review.
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
 export const lastChange = defineFact({
   name: 'lastChange',
   unread: UNREAD,
@@ -29,7 +26,8 @@ export const lastChange = defineFact({
     return none ? { kind: 'none' } : readLastChange({ forge, pullRequest });
   },
   change: { noticedBy: 'updated-at' },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  // The push itself, and the change of base, are events of every review.
+  forges: NOTHING_MORE,
   given: {
     shape: {
       ...givenReviews,

@@ -1,6 +1,6 @@
 import { lookIntoMerges, readCleanMerges } from './clean-merge.ts';
 import { commits, givenCommits, givenSha } from './commits.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { defineFact, NOTHING_MORE } from './fact.ts';
 import { SHAS } from './given.ts';
 import { reviews } from './reviews.ts';
 import { readUpdatedFrom } from './updates.ts';
@@ -23,9 +23,6 @@ type Part = 'clean' | 'updates';
 
 const UNREAD: Merges = { clean: new Set(), updatedFrom: [] };
 
-/** Merges are rare: a usual pull request has none to look into. */
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
-
 /** What merge commits of the pull request bring in. */
 export const merges = defineFact({
   name: 'merges',
@@ -44,7 +41,8 @@ export const merges = defineFact({
     };
   },
   change: { noticedBy: 'commits' },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  // Merges are rare: a usual pull request has none to look into.
+  forges: NOTHING_MORE,
   given: {
     shape: givenCommits,
     of: ({ commits: given = [] }) => ({

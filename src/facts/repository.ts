@@ -1,6 +1,6 @@
 import type { Forge } from '../forges/port/forge.ts';
 import type { RepositoryNow } from '../forges/port/pull-request.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, NO_WEBHOOKS } from './fact.ts';
+import { defineFact, NOTHING_MORE } from './fact.ts';
 import { flag, names, oneOf } from './given.ts';
 
 /** `topics` is absent where the forge does not tell them. */
@@ -9,9 +9,6 @@ export type RepositorySettings = Pick<RepositoryNow, 'visibility' | 'topics'>;
 type Part = 'visibility' | 'topics';
 
 const UNREAD = undefined as RepositorySettings | undefined;
-
-// GitHub tells when one is made public, which starts a resync: see interpret-event.ts. Of topics nobody tells.
-const AT_FORGE: AtForge = { permissions: NO_PERMISSIONS, webhooks: NO_WEBHOOKS };
 
 /** Undefined when there is no such repository any more. */
 async function readSettings(forge: Forge, repository: string): Promise<RepositorySettings | undefined> {
@@ -32,7 +29,8 @@ export const repository = defineFact({
     plain: (value) => [value?.visibility, value?.topics],
     readAgain: ({ forge, repository: name, once }) => once(name, () => readSettings(forge, name)),
   },
-  forges: { github: AT_FORGE, gitea: AT_FORGE, forgejo: AT_FORGE },
+  // GitHub tells when one is made public, which starts a resync: see interpret-event.ts. Of topics nobody tells.
+  forges: NOTHING_MORE,
   given: {
     shape: {
       visibility: oneOf('public', 'internal', 'private').optional().describe('Of the repository. Default: public.'),

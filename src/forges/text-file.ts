@@ -36,7 +36,7 @@ export function textOfBlob(
   if (content === undefined || content.byteLength > maxBytesOf(path)) {
     throw new ForgeError(
       'too-large',
-      `${path} is too large to read: over ${maxBytesOf(path)} bytes, or over the forge’s own limit`,
+      `${path} is larger than ${maxBytesOf(path)} bytes, or than the forge’s own limit, and is not read`,
     );
   }
   return content.toString('utf8');

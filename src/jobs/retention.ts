@@ -65,65 +65,58 @@ export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 
   return 'finished';
 }
 
+/** `$1` of the statement is the days, and `$2` how many rows it deletes at most. */
+function deleteOlder({ pool, signal }: RetentionDeps, days: number, statement: string) {
+  return inPacedBatches(
+    async () => {
+      const { rowCount } = await pool.query(statement, [days, BATCH_ROWS]);
+      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
+    },
+    { maxMs: MAX_PIECE_MS, signal },
+  );
+}
+
 /** Those of open pull requests are kept: whoever made a commit long ago has still made it. */
-async function deleteMakers({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  return inPacedBatches(
-    async () => {
-      const { rowCount } = await pool.query(
-        `DELETE FROM gatehouse.makers
-          WHERE ctid = ANY (ARRAY(
-            SELECT m.ctid FROM gatehouse.makers m
-             WHERE seen_at < now() - make_interval(days => $1)
-               AND NOT EXISTS (
-                 SELECT FROM gatehouse.reviews r WHERE r.repository = m.repository AND r.pull_request = m.pull_request)
-             ORDER BY seen_at LIMIT $2))`,
-        [days, BATCH_ROWS],
-      );
-      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
-    },
-    { maxMs: MAX_PIECE_MS, signal },
+const deleteMakers = (deps: RetentionDeps) =>
+  deleteOlder(
+    deps,
+    deps.days,
+    `DELETE FROM gatehouse.makers
+      WHERE ctid = ANY (ARRAY(
+        SELECT m.ctid FROM gatehouse.makers m
+         WHERE seen_at < now() - make_interval(days => $1)
+           AND NOT EXISTS (
+             SELECT FROM gatehouse.reviews r WHERE r.repository = m.repository AND r.pull_request = m.pull_request)
+         ORDER BY seen_at LIMIT $2))`,
   );
-}
 
-async function deleteOverrideComments({ pool, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  return inPacedBatches(
-    async () => {
-      const { rowCount } = await pool.query(
-        `DELETE FROM gatehouse.override_comments
-          WHERE (repository, comment_id) IN (
-            SELECT repository, comment_id FROM gatehouse.override_comments c
-             WHERE seen_at < now() - make_interval(days => $1)
-               AND NOT EXISTS (
-                 SELECT FROM gatehouse.reviews r WHERE r.repository = c.repository AND r.pull_request = c.pull_request)
-             ORDER BY seen_at LIMIT $2)`,
-        [COMMENT_DAYS, BATCH_ROWS],
-      );
-      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
-    },
-    { maxMs: MAX_PIECE_MS, signal },
+const deleteOverrideComments = (deps: RetentionDeps) =>
+  deleteOlder(
+    deps,
+    COMMENT_DAYS,
+    `DELETE FROM gatehouse.override_comments
+      WHERE (repository, comment_id) IN (
+        SELECT repository, comment_id FROM gatehouse.override_comments c
+         WHERE seen_at < now() - make_interval(days => $1)
+           AND NOT EXISTS (
+             SELECT FROM gatehouse.reviews r WHERE r.repository = c.repository AND r.pull_request = c.pull_request)
+         ORDER BY seen_at LIMIT $2)`,
   );
-}
 
-async function deletePostedStatuses({ pool, days, signal }: RetentionDeps): Promise<'finished' | 'unfinished'> {
-  return inPacedBatches(
-    async () => {
-      const { rowCount } = await pool.query(
-        `DELETE FROM gatehouse.posted_statuses
-          WHERE (repository, head_sha, context) IN (
-            SELECT repository, head_sha, context FROM gatehouse.posted_statuses
-             WHERE posted_at < now() - make_interval(days => $1)
-               -- Those of open pull requests: their success is withdrawn later, and set again with another ENFORCE.
-               AND NOT EXISTS (
-                 SELECT FROM gatehouse.reviews r
-                  WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha)
-             ORDER BY posted_at LIMIT $2)`,
-        [days, BATCH_ROWS],
-      );
-      return (rowCount ?? 0) < BATCH_ROWS ? 'last' : 'more';
-    },
-    { maxMs: MAX_PIECE_MS, signal },
+const deletePostedStatuses = (deps: RetentionDeps) =>
+  deleteOlder(
+    deps,
+    deps.days,
+    `DELETE FROM gatehouse.posted_statuses
+      WHERE (repository, head_sha, context) IN (
+        SELECT repository, head_sha, context FROM gatehouse.posted_statuses
+         WHERE posted_at < now() - make_interval(days => $1)
+           -- Those of open pull requests: their success is withdrawn later, and set again with another ENFORCE.
+           AND NOT EXISTS (
+             SELECT FROM gatehouse.reviews r
+              WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha)
+         ORDER BY posted_at LIMIT $2)`,
   );
-}
 
 /**
  * Rows are narrow, and the index has them in their order: a batch changes few pages. Each batch continues where the one

@@ -182,8 +182,8 @@ for (const name of EVERY_FORGE) {
     forge.createRepository('acme/.rules', { '.gatehouse.yaml': 'version: 1\n' });
     const misnamed = (await ask([REPOSITORY], { POLICY_REPOSITORY: '.rules' })).of('policy');
     for (const said of [
-      /^✘ gatehouse\.yml on main is not read: .* → rename it to \.gatehouse\.yml$/m,
-      /^✘ \.gatehouse\.test\.yaml on main is not read: .* → rename it to \.gatehouse\.test\.yml$/m,
+      /^✘ gatehouse\.yml on main is ignored .* → rename it to \.gatehouse\.yml$/m,
+      /^✘ \.gatehouse\.test\.yaml on main is ignored .* → rename it to \.gatehouse\.test\.yml$/m,
       /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* rename it to \.gatehouse\.yml/,
       /^✘ acme\/widgets has no policy on main/m,
     ]) {

@@ -125,7 +125,10 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT, '.gitea/gatehouse.yaml': STRICT });
     const renaming = await judged(scene, { '.gatehouse.yml': null, '.Gatehouse.yml': LENIENT });
     t.is(scene.status(renaming)?.state, 'failure');
-    t.regex(scene.comments(renaming).join(), /`\.Gatehouse\.yml:1:1` `Gatehouse doesn’t read .* rename it to \.gatehouse\.yml`/);
+    t.regex(
+      scene.comments(renaming).join(),
+      /`\.Gatehouse\.yml:1:1` `Gatehouse doesn’t read .* rename it to \.gatehouse\.yml`/,
+    );
     const both = await judged(scene, {
       '.gatehouse.yml': null,
       '.gitea/gatehouse.yml': BROKEN,

@@ -1,7 +1,7 @@
 import { shorten } from '../../common/shorten.ts';
 import type { Commit, CommitPerson } from '../../forges/port/pull-request.ts';
 import { type CoAuthor, coAuthorsOf } from './co-authors.ts';
-import { namesPeople } from './names.ts';
+import { type Named, namesPeople } from './names.ts';
 import type { PeopleSettings } from './people-settings.ts';
 
 /** What the authors of a pull request are found in. */
@@ -28,13 +28,8 @@ export interface AuthoredCommits {
 }
 
 /** Somebody who made a commit: its author, its committer, a co-author whom its message names, or who pushed it. */
-export interface Author {
+export interface Author extends Named {
   readonly sha: string;
-  readonly as: 'author' | 'committer' | 'co-author' | 'pusher';
-  /** Null where no account is known. */
-  readonly login: string | null;
-  /** The e-mail address; of a trailer without one, its text. At most MAX_SHOWN characters. */
-  readonly named: string;
   /** Whether it is a program: by its account, or where none is known by its e-mail address. */
   readonly machine: boolean;
 }

@@ -49,5 +49,5 @@ export async function withMakers<Commits extends AuthoredCommits>(
   const updates = [...brought].flatMap(([push, shas]) => (!push.isUpdate && areMerges(shas) ? [push] : []));
   const seen = await makers.remember(pullRequest, [...byLogin.keys()], updates);
   const gone = pushes.filter((push) => push.by !== '' && !push.isUpdate && !brought.has(push));
-  return { ...listed, seen, pushers: pushersOf(commits, pushes), gonePushers: gone.map(({ by }) => by) };
+  return { ...listed, seen, pushers: pushersOf(brought), gonePushers: gone.map(({ by }) => by) };
 }

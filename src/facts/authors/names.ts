@@ -22,7 +22,9 @@ export function compileName(name: string): { matches(text: string): boolean } {
 /** Somebody in a commit: see Author. */
 export interface Named {
   readonly as: 'author' | 'committer' | 'co-author' | 'pusher';
+  /** Null where no account is known. */
   readonly login: string | null;
+  /** The e-mail address; of a trailer without one, its text; of a pusher the login. */
   readonly named: string;
 }
 

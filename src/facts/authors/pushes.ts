@@ -49,9 +49,11 @@ export function broughtBy<P extends Push>(commits: Listed, pushes: readonly P[])
 }
 
 /** Logins of those who pushed each commit, as far as they were seen. A commit of nobody whose push was seen is not here. */
-export function pushersOf(commits: Listed, pushes: readonly Push[]): ReadonlyMap<string, ReadonlySet<string>> {
+export function pushersOf(
+  broughtByPush: ReadonlyMap<Push, ReadonlySet<string>>,
+): ReadonlyMap<string, ReadonlySet<string>> {
   const pushers = new Map<string, Set<string>>();
-  for (const [{ by }, brought] of broughtBy(commits, pushes)) {
+  for (const [{ by }, brought] of broughtByPush) {
     for (const sha of by === '' ? [] : brought) {
       pushers.set(sha, (pushers.get(sha) ?? new Set()).add(by));
     }

@@ -189,7 +189,7 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
   /** The engine runs its statements on the executor it is given; this one only collects them. */
   async function statements(jobs: readonly ReviewRequest[]): Promise<readonly pg.QueryConfig[]> {
     await start();
-    const written = [...recordStatements(jobs), ...recordPushes(jobs)];
+    const written = [...recordsOf(jobs)];
     const executeSql = async (text: string, values: unknown[] = []) => {
       // Other values would fail only when they are sent, and nothing would stop the COMMIT that follows.
       if (!values.every((value) => typeof value === 'string')) {
@@ -235,6 +235,11 @@ export function makeJobQueue(pool: pg.Pool, queues: QueueTable, log: Log): JobQu
       return boss.stop({ graceful: false });
     },
   };
+}
+
+/** What is recorded in the transaction of the jobs. */
+export function recordsOf(jobs: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
+  return [...recordStatements(jobs), ...recordPushes(jobs)];
 }
 
 /** One order of queues and keys for every transaction, or two of them could wait for each other. */

@@ -2,10 +2,8 @@ import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
-import { recordPushes } from '../tables/makers.ts';
-import { recordStatements } from '../tables/override-comments.ts';
 import { addRepositories } from '../tables/repositories.ts';
-import { connectEngine, insertsByQueue, refuseNewerEngine } from './engine.ts';
+import { connectEngine, insertsByQueue, recordsOf, refuseNewerEngine } from './engine.ts';
 import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable, singletonOptions } from './queue.ts';
 
 /** `waiting`: the same job is already in the queue. `gone`: it was queued again by somebody else. */
@@ -55,7 +53,7 @@ export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay 
   async function add(client: Pick<pg.ClientBase, 'query'>, request: ReviewRequest): Promise<Requeued> {
     await refuseNewerEngine(pool);
     await boss.start();
-    for (const statement of [...recordStatements([request]), ...recordPushes([request])]) {
+    for (const statement of recordsOf([request])) {
       await client.query(statement);
     }
     const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };

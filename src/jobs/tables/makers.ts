@@ -11,8 +11,8 @@ const MAX_KEPT = 2_000;
  */
 export function recordPushes(requests: readonly ReviewRequest[]): readonly pg.QueryConfig[] {
   const pushes = requests.flatMap(pushIn);
-  const columns = pushes.length === 0 ? [] : [0, 1, 2, 3, 4].map((column) => pushes.map((push) => push[column]));
-  return columns.length === 0 ? [] : [{ ...RECORD, values: columns }];
+  const columns = [0, 1, 2, 3, 4].map((column) => pushes.map((push) => push[column]));
+  return pushes.length === 0 ? [] : [{ ...RECORD, values: columns }];
 }
 
 type Row = readonly [repository: string, pullRequest: number, sha: string, login: string, from: string | null];

@@ -24,9 +24,7 @@ export interface CodeOwnersFault {
 
 interface ReadCodeOwners {
   readonly kind: 'read';
-  /** Each of them has to approve. Empty: the path has no owners. */
-  readonly ownersOf: (path: string) => readonly Owned[];
-  /** The same of many paths at once. Owners by the same lines are the same object. */
+  /** Of each path. All of them have to approve; empty: it has no owners. Owners by the same lines are the same object. */
   readonly ownersOfEach: (paths: readonly string[]) => readonly (readonly Owned[])[];
   /** The first of them. */
   readonly faults: readonly CodeOwnersFault[];
@@ -124,7 +122,7 @@ function compileLines<Pattern>(text: string, dialect: Dialect<Pattern>): CodeOwn
       .matching(paths)
       .map((found) => withOwners(dialect.areJoined ? [ownedBy(found)] : found.map((line) => ownedBy([line]))));
   };
-  return { kind: 'read', ownersOf: (path) => ownersOfEach([path])[0] ?? [], ownersOfEach, faults, moreFaults };
+  return { kind: 'read', ownersOfEach, faults, moreFaults };
 }
 
 type ReadLine<Pattern> =

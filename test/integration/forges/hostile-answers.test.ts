@@ -37,7 +37,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.ownComments(ref),
     await forge.ownInlineComments(ref, head()),
     await patiently(() => forge.conversations(ref, head())),
-    await forge.checks(SITE, head()),
+    await patiently(() => forge.checks(SITE, head())),
     await forge.status(SITE, head(), 'gatehouse'),
     await forge.teamMembers('platform/security'),
     await forge.organisationMembers('platform', ['bob', 'mallory']),

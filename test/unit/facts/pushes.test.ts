@@ -17,7 +17,9 @@ function history(...commits: readonly (string | readonly [sha: string, ...parent
 
 const push = (sha: string, by: string, from: string | null = null): Push => ({ sha, by, from });
 const named = (commits: Commits, ...pushes: readonly Push[]) =>
-  Object.fromEntries([...pushersOf(commits, pushes)].map(([sha, logins]) => [sha, [...logins].sort().join()]));
+  Object.fromEntries(
+    [...pushersOf(broughtBy(commits, pushes))].map(([sha, logins]) => [sha, [...logins].sort().join()]),
+  );
 
 test('each push brought what no earlier one had brought, in whatever order they come', (t) => {
   const commits = history('a', 'b', 'c', 'd');

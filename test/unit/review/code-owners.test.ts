@@ -15,10 +15,7 @@ import { policyOf, requiring, verdict } from './judge.ts';
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {
   const read = readCodeOwners(text, dialect);
   return read.kind === 'read'
-    ? read
-        .ownersOf(path)
-        .map((owned) => owned.owners.join(' '))
-        .join(' and ')
+    ? (read.ownersOfEach([path])[0] ?? []).map((owned) => owned.owners.join(' ')).join(' and ')
     : plain(say`a file ${read.why}`);
 }
 
