@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { shorten } from '../common/shorten.ts';
+import type { YesNo } from '../forges/port/yes-no.ts';
 import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluation.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
 import type { JudgedBy } from '../review/judged-by.ts';
@@ -62,7 +63,7 @@ export interface RecordedApproval {
   readonly sha: string;
   readonly at: string;
   /** Whether the person may write to the repository. */
-  readonly official: boolean;
+  readonly mayWrite: YesNo;
   readonly bot: boolean;
 }
 
@@ -164,7 +165,7 @@ export function recordedFaults({ policyFaults }: Verdict): readonly Place[] {
 export function recordedApprovals(approvals: readonly CurrentApproval[]): readonly RecordedApproval[] {
   return approvals
     .slice(-MAX_APPROVALS)
-    .map(({ author, sha, submittedAt, official, bot }) => ({ login: author, sha, at: submittedAt, official, bot }));
+    .map(({ author, sha, submittedAt, mayWrite, bot }) => ({ login: author, sha, at: submittedAt, mayWrite, bot }));
 }
 
 export function recordedOverrides({ overrides }: Verdict): readonly RecordedOverride[] {

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
-import type { PreloadedFacts, PullRequest, PullRequestRef } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequest, PullRequestRef, WriteAccess } from '../forges/port/pull-request.ts';
 import type { Makers } from './authors/makers.ts';
 
 /**
@@ -46,6 +46,7 @@ export interface Reading<Value> {
   readonly authorTrailers: readonly string[];
   /** Absent: it is not known who pushed, nor who made commits that a force-push has taken away. */
   readonly makers?: Makers | undefined;
+  readonly writeAccess: WriteAccess;
   /** The teams that CODEOWNERS names for the change. Asks a worker, since anybody may have written CODEOWNERS. */
   readonly ownerTeams: () => Promise<readonly string[]>;
   /** What was read of this fact before. */

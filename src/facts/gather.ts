@@ -1,5 +1,5 @@
 import type { Forge } from '../forges/port/forge.ts';
-import type { PreloadedFacts } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, WriteAccess } from '../forges/port/pull-request.ts';
 import type { Makers } from './authors/makers.ts';
 import { orUnread, type ReadFact } from './fact.ts';
 import { FACT_NAMES, FACTS, type FactName, type Facts, type Needs, type Values } from './table.ts';
@@ -15,6 +15,7 @@ export interface Sources {
   /** The policy's own: keys of trailers that name a co-author. */
   readonly authorTrailers: readonly string[];
   readonly makers?: Makers | undefined;
+  readonly writeAccess: WriteAccess;
   /** The teams that CODEOWNERS names for the change; none when they were not found within the limits. */
   readonly ownerTeams: (facts: Facts) => Promise<readonly string[]>;
 }

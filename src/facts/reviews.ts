@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { PersonReview } from '../forges/port/pull-request.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
+import { yesNo } from '../forges/port/yes-no.ts';
+import { type AtForge, defineFact, type GivenOf, NO_PERMISSIONS, type Webhook } from './fact.ts';
 import { flag, minute, oneOf, SHAS, text } from './given.ts';
 
 export interface ReviewList {
@@ -8,9 +9,6 @@ export interface ReviewList {
   readonly reviews: readonly PersonReview[];
   readonly complete: boolean;
 }
-
-/** Whether it matters who of those who request changes may write to the repository. */
-type Part = 'requestsForChanges';
 
 const UNREAD: ReviewList = { reviews: [], complete: false };
 
@@ -24,7 +22,10 @@ const review = z.strictObject(
         'Of which commit: the head, an earlier one (old), or one after which only the base was merged (updated).',
       ),
     outdated: flag.optional().describe('Whether the base was changed, or the head force-pushed, after it.'),
-    official: flag.optional().describe('Whether the author may write to the repository. Default: true.'),
+    official: flag
+      .nullable()
+      .optional()
+      .describe('Whether the author may write to the repository; null where the forge does not say. Default: true.'),
     bot: flag.optional().describe('Whether the author is a bot.'),
   },
   { error: 'a review, such as { author: sally }' },
@@ -63,11 +64,10 @@ export const reviews = defineFact({
   unreadAs: 'reviews',
   unreadAfter: ['too-large'],
   dependsOn: [],
-  async read({ forge, pullRequest, preloaded }, parts: readonly Part[]) {
-    const requestsForChanges = parts.includes('requestsForChanges');
-    const list = preloaded.reviews ?? (await forge.reviews(pullRequest, { requestsForChanges }));
-    return { reviews: list, complete: true };
-  },
+  read: async ({ forge, pullRequest, preloaded }) => ({
+    reviews: preloaded.reviews ?? (await forge.reviews(pullRequest)),
+    complete: true,
+  }),
   change: { noticedBy: 'updated-at' },
   forges: {
     github: {
@@ -89,16 +89,24 @@ export const reviews = defineFact({
       ...givenReviews,
       reviews_complete: flag.optional().describe('false: there are more reviews, which could not be read.'),
     },
-    of: (from) => ({
-      reviews: (from.reviews ?? []).map(({ author, state, at, official, bot }, index) => ({
-        author,
-        state: state ?? 'approved',
-        sha: SHAS[at ?? 'head'],
-        submittedAt: minute(index),
-        official: official ?? true,
-        bot: bot ?? false,
-      })),
-      complete: from.reviews_complete ?? true,
-    }),
+    of: (from) => ({ reviews: reviewsGiven(from), complete: from.reviews_complete ?? true }),
   },
 });
+
+export function reviewsGiven({ reviews: given = [] }: GivenOf<typeof givenReviews>): readonly PersonReview[] {
+  return given.map(({ author, state, at, official, bot }, index) => ({
+    author,
+    state: state ?? 'approved',
+    sha: SHAS[at ?? 'head'],
+    submittedAt: minute(index),
+    mayWrite: official === undefined ? 'yes' : yesNo(official),
+    counted: 'unknown',
+    bot: bot ?? false,
+  }));
+}
+
+/** Those first whose authors are likely to write: anybody may review a public pull request, and must not crowd them out. */
+export function likelyWritersFirst(reviews: readonly PersonReview[]): readonly PersonReview[] {
+  const isLikely = ({ mayWrite, counted }: PersonReview) => Number(mayWrite === 'yes' || counted === 'yes');
+  return reviews.toSorted((one, other) => isLikely(other) - isLikely(one));
+}

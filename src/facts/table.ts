@@ -15,6 +15,7 @@ import { requestedReviews } from './requested-reviews.ts';
 import { reviews } from './reviews.ts';
 import { teams } from './teams.ts';
 import { triage } from './triage.ts';
+import { writers } from './writers.ts';
 
 /**
  * All facts. A new one is a file beside this one and its place here, and whatever reads, compares, shows or tests facts
@@ -32,6 +33,7 @@ const TABLE = {
   codeOwners,
   checks,
   conversations,
+  writers,
   teams,
 };
 

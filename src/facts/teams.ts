@@ -9,7 +9,7 @@ import { conversations } from './conversations.ts';
 import { type AtForge, defineFact, NO_WEBHOOKS, type Reading } from './fact.ts';
 import { names } from './given.ts';
 import { requestedReviews } from './requested-reviews.ts';
-import { reviews } from './reviews.ts';
+import { likelyWritersFirst, reviews } from './reviews.ts';
 import { triage } from './triage.ts';
 
 /** Who is in a team, or in an organisation, which is the team `organisation/*`. */
@@ -225,11 +225,9 @@ const PEOPLE_IN: Readonly<Record<MemberRole, (reading: Reading<Teams>) => Promis
   authors: async ({ of, authorTrailers }) =>
     authorsOf(await of(commits), { ...NO_PEOPLE_SETTINGS, authorTrailers }).people.flatMap(({ login }) => login ?? []),
   signers: async ({ of }) => (await of(commits)).commits.flatMap(({ signer }) => signer ?? []),
-  // Those who may write first: anybody may approve a public pull request, and must not crowd them out.
   reviewers: async ({ of }) =>
-    (await of(reviews)).reviews
+    likelyWritersFirst((await of(reviews)).reviews)
       .filter(({ state }) => state === 'approved' || state === 'changes-requested')
-      .toSorted((one, other) => Number(other.official) - Number(one.official))
       .map(({ author }) => author),
   requested: async ({ of }) => (await of(requestedReviews))?.people ?? [],
   conversations: async ({ of }) => (await of(conversations)).conversations.map(({ author }) => author),

@@ -5,6 +5,7 @@ import { judgedFacts } from '../facts/compare.ts';
 import { gatherFacts, type Sources } from '../facts/gather.ts';
 import { type FactName, type Facts, type Needs, unreadFacts } from '../facts/table.ts';
 import { announcedFacts, askedFacts } from '../facts/webhooks.ts';
+import { mayWrite } from '../facts/writers.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
@@ -12,6 +13,7 @@ import type {
   PullRequestNow,
   PullRequestRead,
   PullRequestRef,
+  WriteAccess,
 } from '../forges/port/pull-request.ts';
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { readToObserve, rulesInForce } from './evaluation/observe.ts';
@@ -135,7 +137,8 @@ export async function judgeOnce(
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  const subject: Subject = { pullRequest, preloaded, baseSha };
+  const writeAccess = context.forge.writeAccess(pullRequest.repository);
+  const subject: Subject = { pullRequest, preloaded, baseSha, writeAccess };
   const inForce = await readPolicy(context, subject);
   const change = await readChange(context, subject, inForce);
   const misnamed = await misnamedBy(change.changedFiles, async (meant) =>
@@ -186,6 +189,7 @@ interface Change {
 
 /** The pull request that is judged, as it was read. */
 interface Subject extends Pick<PullRequestRead, 'pullRequest' | 'preloaded'> {
+  readonly writeAccess: WriteAccess;
   readonly baseSha: string;
 }
 
@@ -226,11 +230,11 @@ type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | '
 
 function sourcesOf(
   { forge, workers, statusContext, makers }: FactsContext,
-  { preloaded, baseSha }: Subject,
+  { preloaded, baseSha, writeAccess }: Subject,
   { authorTrailers }: Policy,
 ): Sources {
   const { ownerTeams } = workers;
-  return { forge, statusContext, baseSha, preloaded, authorTrailers, makers, ownerTeams };
+  return { forge, statusContext, baseSha, preloaded, authorTrailers, makers, writeAccess, ownerTeams };
 }
 
 /** Step 3, the facts: what the rules in force need, and no more. */
@@ -253,11 +257,11 @@ export async function readFacts(
 /** Step 4, the overrides. Undefined when the policy lets nobody override. */
 export function readOverridesNow(
   { forge, recordedComments, makers }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'makers'>,
-  { pullRequest, preloaded }: Subject,
+  { pullRequest, preloaded, writeAccess }: Subject,
   policy: Policy,
   evaluation: Evaluation,
 ): Promise<Overrides | undefined> {
-  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, { preloaded, makers });
+  return readOverrides(forge, policy, pullRequest, evaluation, recordedComments, { preloaded, makers, writeAccess });
 }
 
 interface Findings {
@@ -277,6 +281,7 @@ export function conclude(
 ): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(rulesInForce(policy));
+  const asked: Needs = overrides?.inForce.length ? { ...needed, writers: needed.writers ?? [] } : needed;
   const codeOwners = codeOwnersText(facts.codeOwners);
   const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...unseenIn(needed, facts) };
@@ -287,11 +292,11 @@ export function conclude(
     evaluation,
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
-    asks: askedFacts(needed),
+    asks: askedFacts(asked),
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      facts: judgedFacts(needed, facts),
+      facts: judgedFacts(asked, withOverriders(facts, overrides)),
       ...(needed.commits?.includes('authors') && {
         unseenPushes: unseenPushes(facts.commits),
         headRepository: pullRequest.head.repository,
@@ -299,9 +304,23 @@ export function conclude(
       ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
     }),
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
-    approvals: needed.reviews === undefined ? null : currentApprovals(facts.reviews.reviews, pullRequest.author),
+    approvals: needed.reviews === undefined ? null : approvalsNow(facts),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
+}
+
+/** An override ends with its author's permission to write, as an approval does. */
+function withOverriders(facts: Facts, overrides: Overrides | undefined): Facts {
+  const overriders = (overrides?.inForce ?? []).map(({ by }) => [by.toLowerCase(), 'yes'] as const);
+  return { ...facts, writers: { answers: new Map([...overriders, ...facts.writers.answers]) } };
+}
+
+/** With whether their authors may write, where it was asked. */
+function approvalsNow({ reviews, pullRequest, writers }: Facts): readonly CurrentApproval[] {
+  return currentApprovals(reviews.reviews, pullRequest.author).map((approval) => ({
+    ...approval,
+    mayWrite: approval.mayWrite === 'unknown' ? mayWrite(writers, approval.author) : approval.mayWrite,
+  }));
 }
 
 function unseenIn({ commits: asked }: Needs, { commits, people, merges }: Facts): Pick<Verdict, 'unseenPushes'> {

@@ -256,17 +256,22 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
   }
 });
 
-both('a review is official or not, and can be dismissed', async (t, forge) => {
+both('a review counts for the forge or not, and can be dismissed', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
   const { sha, number, ref } = await openTopic(site);
   const id = await site.review(number, 'bob', 'approved');
   await site.review(number, 'mallory', 'approved');
   t.deepEqual(
-    (await client.reviews(ref)).map((review) => [review.author, review.state, review.official, review.sha === sha]),
+    (await client.reviews(ref)).map(({ author, state, counted, ...review }) => [
+      author,
+      state,
+      counted,
+      review.sha === sha,
+    ]),
     [
-      ['bob', 'approved', true, true],
-      ['mallory', 'approved', false, true],
+      ['bob', 'approved', 'yes', true],
+      ['mallory', 'approved', 'no', true],
     ],
   );
   await site.dismiss(number, id);
@@ -293,19 +298,20 @@ both('a request for changes stays in force when another review is requested', as
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
   const { number, ref } = await openTopic(site);
-  const official = async () => (await client.reviews(ref)).map(({ author, state, official: o }) => [author, state, o]);
+  const counted = async () => (await client.reviews(ref)).map(({ author, state, counted: c }) => [author, state, c]);
   const requested = async () => (await client.requestedReviews(ref)).people;
   await site.requestReview(number, 'bob');
   t.deepEqual(await requested(), ['bob']);
   await site.review(number, 'bob', 'changes-requested');
   t.deepEqual(await requested(), []);
   await site.requestReview(number, 'bob');
-  t.deepEqual(await official(), [['bob', 'changes-requested', true]]);
+  t.deepEqual(await counted(), [['bob', 'changes-requested', 'no']], 'the forge itself stops counting it');
+  t.is(await client.writeAccess(site.repository)('bob'), 'yes');
   t.deepEqual(await requested(), ['bob']);
   await site.review(number, 'bob', 'approved');
-  t.deepEqual((await official()).at(-1), ['bob', 'approved', true]);
+  t.deepEqual((await counted()).at(-1), ['bob', 'approved', 'yes']);
   await site.requestReview(number, 'bob');
-  t.deepEqual((await official()).at(-1), ['bob', 'approved', false], 'the forge itself stops counting it');
+  t.deepEqual((await counted()).at(-1), ['bob', 'approved', 'no'], 'the forge itself stops counting it');
 });
 
 both('assignees and milestone are read, and change when the pull request was updated', async (t, forge) => {

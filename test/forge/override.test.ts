@@ -198,9 +198,9 @@ both('who may write is known without being an administrator', async (t, forge) =
   const number = await site.open('topic');
   await site.comment(number, 'bob', 'one');
   await site.comment(number, 'mallory', 'two');
-  const client = clientOf(t, forge);
-  t.true(await client.mayWrite(site.repository, 'alice'));
-  t.true(await client.mayWrite(site.repository, 'Bob'));
-  t.false(await client.mayWrite(site.repository, 'mallory'));
-  t.false(await client.mayWrite(site.repository, 'nobody'));
+  const writes = clientOf(t, forge).writeAccess(site.repository);
+  t.is(await writes('alice'), 'yes');
+  t.is(await writes('Bob'), 'yes');
+  t.is(await writes('mallory'), 'no');
+  t.is(await writes('nobody'), 'no');
 });

@@ -41,8 +41,8 @@ const FAILED: VerdictRecord = {
     rule('title', 'passed'),
   ],
   approvals: [
-    { login: 'Octocat', sha: HEAD, at: '2026-01-02T03:04:05Z', official: true, bot: false },
-    { login: 'bob', sha: HEAD, at: '2026-01-02T03:04:05Z', official: false, bot: false },
+    { login: 'Octocat', sha: HEAD, at: '2026-01-02T03:04:05Z', mayWrite: 'yes', bot: false },
+    { login: 'bob', sha: HEAD, at: '2026-01-02T03:04:05Z', mayWrite: 'no', bot: false },
   ],
   overrides: [{ rule: 'title', login: 'octocat', reason: 'hotfix 4711', comment: '7', at: '2026-01-02T03:04:05Z' }],
 };

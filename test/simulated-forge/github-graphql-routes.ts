@@ -197,6 +197,7 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
     reviews: list(
       () => pull.reviews.filter(({ state, author }) => state !== 'pending' || author === call.login),
       (review) => ({
+        fullDatabaseId: String(review.id),
         author: actor(review.author),
         state: review.dismissed ? 'DISMISSED' : review.state.replace('-', '_').toUpperCase(),
         submittedAt: review.state === 'pending' ? null : review.at,

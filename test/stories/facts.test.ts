@@ -109,6 +109,13 @@ const WAYS: Readonly<Record<FactName, Way>> = {
     change: (scene, number) => scene.commentInline(number, 'bob', { path: 'a.txt', line: 1, body: 'Why?' }),
     reads: (repository, number) => new RegExp(`/repos/${repository}/pulls/${number}/(?:comments|reviews)`),
   },
+  writers: {
+    require: 'approvals: { count: 1, committers: true }',
+    prepare: (scene, number) => scene.review(number, 'dora', 'approved'),
+    change: async (scene) => scene.forge.addOutsider('dora'),
+    reads: (repository, number) =>
+      new RegExp(`${pathsOfReads(repository, number).source}|/repos/${repository}/(?:assignees|collaborators/dora)`),
+  },
   teams: {
     require: "approvals: { count: 1, committers: true, from: ['@TEAM'] }",
     async prepare(scene, number) {

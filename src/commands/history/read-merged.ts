@@ -55,6 +55,7 @@ async function readAtMergedHead(
   if (baseSha === undefined) {
     throw fault(`its base branch ${base.branch} is gone, and CODEOWNERS with it`);
   }
-  const sources = { forge, statusContext, baseSha, preloaded: {}, authorTrailers, ownerTeams };
+  const writeAccess = forge.writeAccess(repository);
+  const sources = { forge, statusContext, baseSha, preloaded: {}, authorTrailers, writeAccess, ownerTeams };
   return gatherFacts(sources, needs, { ...unread, pullRequest, changedFiles });
 }

@@ -46,8 +46,8 @@ function verdict(entry: RecordedVerdict): readonly string[] {
     ...(entry.enforced ? [] : ['  not enforced: the status is success']),
     ...(entry.rules ?? []).flatMap(rule),
     ...entry.faults.map(({ path, line }) => `  a fault in ${path}:${line}`),
-    ...(entry.approvals ?? []).map(({ login, sha, at, official, bot }) => {
-      const aside = `${official ? '' : ' (may not write)'}${bot ? ' (a program)' : ''}`;
+    ...(entry.approvals ?? []).map(({ login, sha, at, mayWrite, bot }) => {
+      const aside = `${mayWrite === 'no' ? ' (may not write)' : ''}${bot ? ' (a program)' : ''}`;
       return `  approved by ${login}${aside} at ${short(sha)}, ${at}`;
     }),
     ...entry.overrides.map(({ rule: id, login, reason, at }) => `  ${id} overridden by ${login}, ${at}: ${reason}`),

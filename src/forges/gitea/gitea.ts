@@ -14,7 +14,6 @@ import { conversations } from './conversations.ts';
 import { DIFFERENCES, type GiteaName } from './differences.ts';
 import * as inline from './inline-comments.ts';
 import { makeInspection } from './inspection.ts';
-import { mayWrite } from './may-write.ts';
 import { makeMergedPullRequests } from './merged.ts';
 import { fileAt } from './objects.ts';
 import { organisationMembers } from './organisation-members.ts';
@@ -23,6 +22,7 @@ import * as reviews from './reviews.ts';
 import * as shapes from './shapes.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import * as posted from './write.ts';
+import { writeAccess } from './write-access.ts';
 
 /** Gitea (1.22 or later) and Forgejo (7 or later). */
 export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Promise<void>): Forge {
@@ -53,7 +53,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, conversations, fileAt }),
-    ...bindClient(account, { lastForcePushOrRetarget, mayWrite, organisationMembers }),
+    ...bindClient(account, { lastForcePushOrRetarget, organisationMembers, writeAccess }),
     close,
   };
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { splitRepository } from '../port/names.ts';
 import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { type GiteaClient, SHORT } from './client.ts';
 import { pullPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -19,14 +20,10 @@ type Listed = z.output<typeof shapes.reviews>;
 
 async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
   const answer = await reviewList(client, ref);
-  // Requesting another review takes away that the one before is official. A request for changes is one until it is
-  // answered.
-  const asked = new Set(answer.flatMap(({ state, user, official }) => (state === REQUESTED && official ? [user] : [])));
   return answer
-    .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }) => {
+    .flatMap(({ user, state, dismissed, commit_id, submitted_at, official }): readonly PersonReview[] => {
       const mapped = REVIEW_STATES[state];
       const reported = mapped && dismissed ? 'dismissed' : mapped;
-      const counts = official || (reported === 'changes-requested' && asked.has(user));
       return reported
         ? [
             {
@@ -34,7 +31,8 @@ async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readon
               state: reported,
               sha: commit_id,
               submittedAt: utc(submitted_at),
-              official: counts,
+              mayWrite: 'unknown',
+              counted: yesNo(official),
               bot: false,
             },
           ]

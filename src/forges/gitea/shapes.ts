@@ -199,6 +199,7 @@ export const personComments = z.array(
 export const repositoryTeams = z.array(
   z.object({
     id,
+    name: text,
     permission: text,
     units_map: z
       .record(z.string(), z.string())

@@ -27,10 +27,11 @@ import * as read from './read.ts';
 import { pullRequestAtOnce, reviewAtOnce } from './read-at-once.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
-import { mayWrite, requestedReviews, reviews } from './reviews.ts';
+import { requestedReviews, reviewsByGraphql, reviewsByRest } from './reviews.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import { writableRepositories } from './writable-repositories.ts';
 import * as posted from './write.ts';
+import { writeAccess } from './write-access.ts';
 
 /** GitHub and GitHub Enterprise Server. */
 export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log?: Log): Forge {
@@ -77,16 +78,15 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
           return read && { pullRequest: read, preloaded: {}, files: new Map() };
         },
       ),
+    reviews: (ref) =>
+      graphqlFirst(
+        () => reviewsByGraphql(client, ref),
+        () => reviewsByRest(client, ref),
+      ),
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, conversations, commits, fileAt, tree }),
-    ...bindClient(account, {
-      lastForcePushOrRetarget,
-      mayWrite,
-      organisationMembers,
-      requestedReviews,
-      reviews,
-    }),
+    ...bindClient(account, { lastForcePushOrRetarget, organisationMembers, requestedReviews, writeAccess }),
     close,
   };
 }

@@ -5,7 +5,6 @@ import type {
   ChangedFiles,
   Commit,
   CommitPerson,
-  PersonReview,
   PreloadedFacts,
   PullRequestNow,
   PullRequestRead,
@@ -28,7 +27,7 @@ import {
   reviewAnswer,
   reviewQuery,
 } from './review-query.ts';
-import { REVIEW_STATES } from './reviews.ts';
+import { reviewsIn } from './reviews.ts';
 import { toPostedStatuses } from './statuses.ts';
 
 const WHAT = 'a pull request';
@@ -125,7 +124,7 @@ function toPullRequest(
 function preloadedFacts(pull: PullNode & FactsNode, self: string): PreloadedFacts {
   const isOfHead = pull.tip.nodes.at(-1)?.commit.oid === pull.headRefOid;
   const facts: { [Fact in keyof PreloadedFacts]: PreloadedFacts[Fact] | undefined } = {
-    reviews: reviewsOf(pull),
+    reviews: pull.reviews && reviewsIn(pull.reviews),
     ownComments: ownCommentsOf(pull, self),
     ownInlineComments: ownInlineCommentsOf(pull, self),
     ...(isOfHead
@@ -199,30 +198,6 @@ function accountsOf({ url, commits }: PullNode & FactsNode): Accounts | undefine
       hostOf(url),
     )
   );
-}
-
-/** Who approves must have the login that policies name, which for an App is that of REST. */
-function reviewsOf({ reviews }: FactsNode): readonly PersonReview[] | undefined {
-  if (reviews?.some(({ author, state }) => author.bot && state !== 'COMMENTED' && state !== 'PENDING')) {
-    return undefined;
-  }
-  return reviews
-    ?.flatMap(({ author, state, submittedAt, authorCanPushToRepository, commit }): readonly PersonReview[] =>
-      state === 'PENDING' || submittedAt === null
-        ? []
-        : [
-            {
-              author: author.login,
-              state: REVIEW_STATES[state],
-              sha: commit?.oid ?? '',
-              submittedAt,
-              // As REST has it: an App's permissions are not those of a person.
-              official: authorCanPushToRepository && !author.bot,
-              bot: author.bot,
-            },
-          ],
-    )
-    .sort((one, other) => Date.parse(one.submittedAt) - Date.parse(other.submittedAt));
 }
 
 function statusesOf({ tip }: FactsNode, self: string): readonly PostedStatus[] {

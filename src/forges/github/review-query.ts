@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AUTHORS, commitAuthors } from './accounts.ts';
 import { ACTOR, actor } from './actor.ts';
+import { bigId, REVIEW, reviewNode } from './reviews.ts';
 import { commitWithStatuses, STATUSES } from './statuses.ts';
 
 // The GraphQL query for a review, and the shape of its answer (https://docs.github.com/en/graphql/reference). It costs
@@ -47,7 +48,7 @@ export function reviewQuery(paths: readonly string[]): string {
       }
       reviews(first: 100) @include(if: $facts) {
         ${PAGE}
-        nodes { author ${ACTOR} state submittedAt authorCanPushToRepository commit { oid } }
+        nodes ${REVIEW}
       }
       comments(first: 100) @include(if: $facts) { ${PAGE} nodes { fullDatabaseId body viewerDidAuthor author ${ACTOR} } }
       reviewThreads(first: ${MAX_NESTED_NODES}) @include(if: $facts) {
@@ -80,7 +81,6 @@ const person = z.object({
 });
 export type Person = z.output<typeof person>;
 
-const bigId = z.union([z.string().regex(/^\d+$/), z.number().int().transform(String)]);
 const comment = z.object({ fullDatabaseId: bigId, body: z.string(), viewerDidAuthor: z.boolean(), author: actor });
 const entryShape = z
   .object({
@@ -125,15 +125,7 @@ const facts = z.object({
       }),
     ),
   }),
-  reviews: whole(
-    z.object({
-      author: actor,
-      state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
-      submittedAt: z.string().nullable(),
-      authorCanPushToRepository: z.boolean(),
-      commit: z.object({ oid: z.string() }).nullable(),
-    }),
-  ),
+  reviews: whole(reviewNode),
   comments: whole(comment),
   reviewThreads: whole(
     z.object({ comments: whole(comment.extend({ path: z.string(), line: z.number().int().nullable() })) }),

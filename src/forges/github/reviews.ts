@@ -1,35 +1,126 @@
 import type { Octokit } from 'octokit';
-import { requireFound } from '../answer.ts';
+import { z } from 'zod';
+import { limitList, requireFound } from '../answer.ts';
 import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
+import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
-import { ask, askAll } from './request.ts';
+import { ask, askAll, askGraphql } from './request.ts';
 import * as shapes from './shapes.ts';
 
-export const REVIEW_STATES = {
+const REVIEW_STATES = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes-requested',
   COMMENTED: 'commented',
   DISMISSED: 'dismissed',
 } as const;
 
-/** Reviewers whose permission is read, one request each. No real pull request has more. */
-const MAX_REVIEWERS = 100;
+/** What a query asks of a review. */
+export const REVIEW = `{ fullDatabaseId author ${ACTOR} state submittedAt authorCanPushToRepository commit { oid } }`;
 
-/** Reviews, oldest first. */
-export async function reviews(
+/** GraphQL reports a 64-bit number as text, or as a number where it is a small one. */
+export const bigId = z.union([z.string().regex(/^\d+$/), z.number().int().transform(String)]);
+
+export const reviewNode = z.object({
+  fullDatabaseId: bigId,
+  author: actor,
+  state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
+  submittedAt: z.string().nullable(),
+  authorCanPushToRepository: z.boolean(),
+  commit: z.object({ oid: z.string() }).nullable(),
+});
+type ReviewNode = z.output<typeof reviewNode>;
+
+/** Oldest first. Undefined where the login of an App matters: policies name it as REST does. */
+export function reviewsIn(nodes: readonly ReviewNode[]): readonly PersonReview[] | undefined {
+  if (nodes.some(({ author, state }) => author.bot && state !== 'COMMENTED' && state !== 'PENDING')) {
+    return undefined;
+  }
+  return nodes
+    .flatMap((node): readonly PersonReview[] => {
+      const { author, state, submittedAt, commit } = node;
+      return state === 'PENDING' || submittedAt === null
+        ? []
+        : [
+            {
+              author: author.login,
+              state: REVIEW_STATES[state],
+              sha: commit?.oid ?? '',
+              submittedAt,
+              mayWrite: mayWrite(node),
+              counted: 'unknown',
+              bot: author.bot,
+            },
+          ];
+    })
+    .sort((one, other) => Date.parse(one.submittedAt) - Date.parse(other.submittedAt));
+}
+
+/** An App's permissions are not those of a person. */
+function mayWrite({ authorCanPushToRepository, author }: ReviewNode): PersonReview['mayWrite'] {
+  return yesNo(authorCanPushToRepository && !author.bot);
+}
+
+/** All reviews, and of each whether its author may write: one query for a hundred. */
+export async function reviewsByGraphql(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+  const octokit = requireFound(await client.forRepository(ref.repository), WHAT);
+  const nodes = await allNodes(octokit, ref);
+  return reviewsIn(nodes) ?? reviewsByRest(client, ref, nodes);
+}
+
+const WHAT = 'the reviews of a pull request';
+/** Three thousand reviews. */
+const MAX_PAGES = 30;
+
+export const REVIEWS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      reviews(first: 100, after: $cursor) {
+        nodes ${REVIEW}
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}`;
+
+const answer = z.object({
+  repository: z.object({
+    pullRequest: z.object({
+      reviews: z.object({
+        nodes: z.array(reviewNode),
+        pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+      }),
+    }),
+  }),
+});
+
+async function allNodes(octokit: Octokit, { repository, number }: PullRequestRef): Promise<readonly ReviewNode[]> {
+  const all: ReviewNode[] = [];
+  const countPage = limitList(WHAT, MAX_PAGES);
+  let cursor: string | null = null;
+  do {
+    const variables = { ...repositoryAddress(repository), number, cursor };
+    const read: z.output<typeof answer> = await askGraphql(octokit, WHAT, REVIEWS_QUERY, variables, answer);
+    const { nodes, pageInfo } = read.repository.pullRequest.reviews;
+    countPage(nodes);
+    all.push(...nodes);
+    cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  } while (cursor !== null);
+  return all;
+}
+
+/** `nodes`: what GraphQL told of them, which alone says whether their authors may write. */
+export async function reviewsByRest(
   client: GitHubClient,
   ref: PullRequestRef,
-  { requestsForChanges } = { requestsForChanges: false },
+  nodes: readonly ReviewNode[] = [],
 ): Promise<readonly PersonReview[]> {
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
-  const decide = ({ state }: { readonly state: string }) =>
-    state === 'APPROVED' || (requestsForChanges && state === 'CHANGES_REQUESTED');
-  const reviewers = new Set(answer.filter(decide).map(({ user }) => user.login));
-  const writers = await writersAmong(octokit, ref.repository, [...reviewers].slice(0, MAX_REVIEWERS));
-  return answer.flatMap(({ user, state, commit_id, submitted_at }) =>
+  const told = new Map(nodes.map((node) => [node.fullDatabaseId, mayWrite(node)]));
+  return answer.flatMap(({ id, user, state, commit_id, submitted_at }) =>
     state === 'PENDING' || submitted_at === undefined
       ? []
       : [
@@ -38,37 +129,12 @@ export async function reviews(
             state: REVIEW_STATES[state],
             sha: commit_id ?? '',
             submittedAt: submitted_at,
-            official: writers.has(user.login),
+            mayWrite: user.type === 'Bot' ? 'no' : (told.get(id) ?? 'unknown'),
+            counted: 'unknown',
             bot: user.type === 'Bot',
           },
         ],
   );
-}
-
-async function writersAmong(
-  octokit: Octokit | undefined,
-  repository: string,
-  logins: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const answers = await Promise.all(
-    logins.map(async (login) => ((await isWriter(octokit, repository, login)) ? [login] : [])),
-  );
-  return new Set(answers.flat());
-}
-
-/**
- * Whether somebody may write to the repository. The `author_association` of a review or comment does not say: a member
- * of the organisation may only read, and a private member looks like a stranger.
- * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
- */
-async function isWriter(octokit: Octokit | undefined, repository: string, username: string): Promise<boolean> {
-  const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-  const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
-  return answer?.permission === 'write' || answer?.permission === 'admin';
-}
-
-export async function mayWrite(client: GitHubClient, repository: string, login: string): Promise<boolean> {
-  return isWriter(await client.forRepository(repository), repository, login);
 }
 
 /** https://docs.github.com/en/rest/pulls/review-requests */

@@ -110,6 +110,7 @@ export const tree = z.object({
 
 export const reviews = z.array(
   z.object({
+    id,
     user: z
       .object({ login: z.string(), type: z.string() })
       .nullable()

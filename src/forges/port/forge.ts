@@ -36,6 +36,7 @@ import type {
   RepositoryNow,
   RequestedReviews,
   Tree,
+  WriteAccess,
 } from './pull-request.ts';
 import type { Questions } from './question.ts';
 
@@ -92,7 +93,7 @@ export interface Forge extends AccessCheck {
   /** The accounts of people whom the messages of commits name. */
   accounts(repository: string, asked: readonly NamedAddress[]): Promise<Accounts>;
   /** Oldest first. */
-  reviews(ref: PullRequestRef, ask?: { readonly requestsForChanges: boolean }): Promise<readonly PersonReview[]>;
+  reviews(ref: PullRequestRef): Promise<readonly PersonReview[]>;
   requestedReviews(ref: PullRequestRef): Promise<RequestedReviews>;
   /** Throws where the forge does not find it. */
   ask<Answer>(ref: PullRequestRef, questions: Questions<Answer>): Promise<Answer>;
@@ -107,8 +108,7 @@ export interface Forge extends AccessCheck {
    * The conversations at lines and files, as they stand for the head `headSha`. Gatehouse's own may be among them.
    */
   conversations(ref: PullRequestRef, headSha: string): Promise<Conversations>;
-  /** Whether an account may write to the repository; undefined where the forge does not tell. */
-  mayWrite(repository: string, login: string): Promise<boolean | undefined>;
+  writeAccess(repository: string): WriteAccess;
   /**
    * What was reported about a commit, by Gatehouse itself too. Throws as `refused` without the permission to read it.
    */

@@ -71,6 +71,8 @@ export interface ForgeRow {
     readonly shareTeam: string;
     /** So that the hidden members of an organisation are seen. */
     readonly shareOrganisation: string;
+    /** So that it is seen who may write to a repository. */
+    readonly showPermissions: string;
   };
 }
 
@@ -83,6 +85,7 @@ const GITEA_SETTINGS = {
     shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
     shareTeam: 'give the scope read:organization and add Gatehouse’s account to the team',
     shareOrganisation: 'give the scope read:organization and make Gatehouse’s account a member of the organisation',
+    showPermissions: 'give the scope read:organization and add Gatehouse’s account to each team of the repository',
   },
 } as const;
 
@@ -114,6 +117,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       shareRepository: 'install the App in it, or give the token access to it',
       shareTeam: 'give the permission Organisation: Members',
       shareOrganisation: 'give the permission Organisation: Members',
+      showPermissions: 'give the permission Metadata: read',
     },
   },
   gitea: {

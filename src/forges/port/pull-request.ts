@@ -2,6 +2,7 @@
 
 import type { Accounts } from './accounts.ts';
 import type { OwnInlineComments, PostedComment, PostedStatus } from './postings.ts';
+import type { YesNo } from './yes-no.ts';
 
 /** Which pull request: `repository` is `owner/name` as the forge spells it, `number` counts from 1. */
 export interface PullRequestRef {
@@ -215,11 +216,19 @@ export interface PersonReview {
   /** The head commit it was given for. */
   readonly sha: string;
   readonly submittedAt: string;
+  /** Whether its author may write to the repository now, where the forge tells it with the review. */
+  readonly mayWrite: YesNo;
   /**
-   * Whether its author may write to the repository: anybody may approve a public pull request. On GitHub this is read
-   * of those who approve, and of those who request changes where it was asked for.
+   * Whether the forge itself counts it. Gitea and Forgejo decide that when it is given, by what its author may do then,
+   * and take it back when another review is requested. GitHub keeps no such answer.
    */
-  readonly official: boolean;
+  readonly counted: YesNo;
   /** Whether its author is a program. Only GitHub reports it; elsewhere it is false. */
   readonly bot: boolean;
 }
+
+/**
+ * Whether somebody may write to a repository now: anybody may approve a public pull request. It asks the forge about
+ * each person once, and keeps the answers: it is made for one review, or for one resync.
+ */
+export type WriteAccess = (login: string) => Promise<YesNo>;

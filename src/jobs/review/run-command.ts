@@ -66,7 +66,7 @@ async function recheck(
   const isAuthor = author.toLowerCase() === job.author.toLowerCase();
   if (
     !(await mayRecheck(pool, pullRequest)) ||
-    !(isAuthor || (await forge.mayWrite(repository, job.author)) === true)
+    !(isAuthor || (await forge.writeAccess(repository)(job.author)) === 'yes')
   ) {
     log.info(
       { repository, number, by: job.author },

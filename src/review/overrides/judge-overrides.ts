@@ -2,6 +2,7 @@ import { type Author, type AuthoredCommits, authorsOf, type SeenAuthor } from '.
 import type { IsMachine } from '../../facts/authors/machines.ts';
 import type { PeopleSettings } from '../../facts/authors/people-settings.ts';
 import type { Facts } from '../../facts/table.ts';
+import { mayWrite } from '../../facts/writers.ts';
 import { commandIn, type OverrideCommand, textDigest } from '../../forges/port/command.ts';
 import type { PersonComment, PullRequest } from '../../forges/port/pull-request.ts';
 import { blockingRules } from '../evaluation/blocking-rules.ts';
@@ -39,12 +40,10 @@ export interface ClaimContext {
 }
 
 /** What has to be read before a claim counts. */
-export interface ClaimFacts extends Pick<Facts, 'teams'> {
+export interface ClaimFacts extends Pick<Facts, 'teams' | 'writers'> {
   readonly commits: AuthoredCommits;
   readonly people: PeopleSettings;
   readonly lastChange: Facts['lastChange'];
-  /** By login in lower case, whether they may write. Undefined where the forge does not tell. */
-  readonly writers: ReadonlyMap<string, boolean | undefined>;
   /** Logins in lower case of those who are too many to ask whether they are members of an organisation. */
   readonly unasked: ReadonlySet<string>;
 }
@@ -197,9 +196,12 @@ function refusalOfAge({ createdAt }: PersonComment, { lastChange }: ClaimFacts):
 }
 
 function refusalOfPermission(login: string, { writers }: ClaimFacts): Text | undefined {
-  const writes = writers.get(login);
-  if (writes === undefined) {
-    return say`cannot be checked: whether its author may write to the repository could not be read`;
+  switch (mayWrite(writers, login)) {
+    case 'unknown':
+      return say`cannot be checked: whether its author may write to the repository could not be read`;
+    case 'no':
+      return say`was written by somebody who may not write to the repository`;
+    case 'yes':
+      return undefined;
   }
-  return writes ? undefined : say`was written by somebody who may not write to the repository`;
 }

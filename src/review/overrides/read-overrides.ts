@@ -5,6 +5,7 @@ import { readCommits } from '../../facts/commits.ts';
 import type { Reading } from '../../facts/fact.ts';
 import { readLastChange } from '../../facts/last-change.ts';
 import { everybodyIn, MAX_ASKED_MEMBERS, membersAmong, organisationOf, readOwnTeams } from '../../facts/teams.ts';
+import { answersFor } from '../../facts/writers.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
@@ -26,7 +27,7 @@ import {
 import { canBeOverridden, type Override, type Overrides, overridersOf, type RefusedOverride } from './override.ts';
 
 /** Where the commits come from, and who made them. */
-type Sources = Pick<Reading<unknown>, 'preloaded' | 'makers'>;
+type Sources = Pick<Reading<unknown>, 'preloaded' | 'makers' | 'writeAccess'>;
 
 /**
  * What people override of a pull request, from the comments that are there now. Undefined when the policy lets nobody
@@ -39,7 +40,7 @@ export async function readOverrides(
   pullRequest: PullRequest,
   evaluation: Evaluation,
   recordedComments: (repository: string, commentIds: readonly string[]) => Promise<RecordedComments>,
-  sources: Sources = { preloaded: {} },
+  sources: Sources,
 ): Promise<Overrides | undefined> {
   const overriders = (ruleId: string) => overridersOf(policy, { id: ruleId });
   if (!canBeOverridden(policy)) {
@@ -106,7 +107,7 @@ async function readClaimFacts(
   claims: readonly Claim[],
   { pullRequest, overridersOf: overriders, recorded }: ClaimContext,
   people: PeopleSettings,
-  { preloaded, makers }: Sources,
+  { preloaded, makers, writeAccess }: Sources,
 ): Promise<ClaimFacts> {
   const { authorTrailers } = people;
   const groupOf = ({ command }: Claim) => overriders(command.ruleId) ?? NOBODY;
@@ -121,13 +122,14 @@ async function readClaimFacts(
   if (logins.length === 0) {
     return { teams, people, unasked, ...UNREAD };
   }
-  const [listed, lastChange, writers] = await Promise.all([
+  const asked = new Map([...new Set(logins)].slice(0, MAX_OVERRIDERS).map((login) => [login, 'unknown'] as const));
+  const [listed, lastChange, answers] = await Promise.all([
     readCommits({ forge, pullRequest, authorTrailers, preloaded }, ['authors']),
     readLastChange({ forge, pullRequest }),
-    readWriters(forge, pullRequest.repository, [...new Set(logins)].slice(0, MAX_OVERRIDERS)),
+    answersFor(writeAccess, asked),
   ]);
   const commits = await withMakers(listed, pullRequest, authorTrailers, makers);
-  return { teams, people, unasked, commits, lastChange, writers };
+  return { teams, people, unasked, commits, lastChange, writers: { answers } };
 }
 
 /**
@@ -171,20 +173,8 @@ const NOBODY = { people: [], teams: [] };
 const UNREAD = {
   commits: { commits: [], complete: false, accounts: new Map() },
   lastChange: { kind: 'unread' },
-  writers: new Map(),
+  writers: { answers: new Map() },
 } as const;
-
-async function readWriters(
-  forge: Forge,
-  repository: string,
-  logins: readonly string[],
-): Promise<ClaimFacts['writers']> {
-  return new Map(
-    await Promise.all(
-      logins.map(async (login) => [login, await unlessUnreadable(() => forge.mayWrite(repository, login))] as const),
-    ),
-  );
-}
 
 /**
  * Undefined where asking again would bring no other answer, such as a missing permission or a list that is too long.

@@ -9,7 +9,9 @@ import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
+
 import { CODE_OWNERS } from './values.ts';
+import { permissionUnknown } from './write-access.ts';
 
 const SHA_SHOWN = 10;
 const COMMITS_SHOWN = 3;
@@ -23,6 +25,7 @@ export const approvals = definePredicate({
   needs: (wanted) => ({
     reviews: [],
     ...(wanted.fresh === false ? {} : { lastChange: [] }),
+    ...(wanted.from === undefined ? { writers: ['approvers'] } : {}),
     ...neededCommits(wanted),
     // The teams that own the changed files are read, too.
     ...(wanted.codeOwners ? { codeOwners: [], changedFiles: [], teams: [] } : {}),
@@ -99,11 +102,11 @@ function judgeAmount(wanted: Wanted, counted: Counted, facts: Facts): Part {
   const { count: amount, people, teams, notFrom } = wanted;
   const from = wanted.from === undefined ? undefined : { people, teams };
   const demand = { count: amount, from, named: people, notFrom };
-  const { outcome, counting, unreadable } = approvalsAmong(demand, counted, facts);
+  const { outcome, counting, unreadable, unknownWriters } = approvalsAmong(demand, counted, facts);
   const given = counting.length;
   return {
     outcome,
-    found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}`,
+    found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}${permissionUnknown(unknownWriters, facts)}`,
     awaited: outcome === 'unmatched' ? amountOf(wanted, amount - given, given > 0 ? 'more ' : '') : [],
   };
 }

@@ -4,7 +4,8 @@ import { count, quotedList, say, unreadText } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { currentReviews } from './current-approvals.ts';
 import { definePredicate } from './predicate.ts';
-import { isMember, unreadableTeams } from './team-members.ts';
+import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
+import { isWriter, permissionUnknown } from './write-access.ts';
 
 export const changesRequested = definePredicate({
   description:
@@ -12,15 +13,16 @@ export const changesRequested = definePredicate({
   actor: 'others',
   schema: anybodyOrFrom,
   needs: (from) => ({
-    reviews: from === undefined ? ['requestsForChanges'] : [],
+    reviews: [],
+    ...(from === undefined ? { writers: ['objectors'] } : {}),
     ...neededMembers('reviewers', from?.teams ?? []),
   }),
   judge(from, _options, facts) {
     const requests = currentReviews(facts.reviews.reviews, facts.pullRequest.author).filter(
       ({ state }) => state === 'changes-requested',
     );
-    const counts = ({ author, official }: (typeof requests)[number]) =>
-      from === undefined ? official : isMember(author, from, facts.teams);
+    const counts = ({ author }: (typeof requests)[number]) =>
+      from === undefined ? isWriter(author, facts) : isMember(author, from, facts.teams);
     const certain = requests.filter((request) => counts(request) === true).map(({ author }) => author);
     const unknown = requests.filter((request) => counts(request) === undefined).map(({ author }) => author);
     const undecided = !facts.reviews.complete || (certain.length === 0 && unknown.length > 0);
@@ -35,7 +37,7 @@ export const changesRequested = definePredicate({
         : certain.length > 0
           ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}`
           : unknown.length > 0
-            ? say`a request for changes by ${quotedList(unknown)}; the members of ${quotedList(unreadable)} could not be read`
+            ? say`a request for changes by ${quotedList(unknown)}${couldNotRead('undecided', unreadable)}${permissionUnknown(from === undefined ? unknown : [], facts)}`
             : say`no request for changes that counts`,
       ...(certain.length > 0 ? { awaited: say`another review by ${quotedList(certain)}` } : {}),
       remedy: {

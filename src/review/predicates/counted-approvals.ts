@@ -7,6 +7,7 @@ import { type Wanted, wantedGroup } from './approvals-wanted.ts';
 import type { CurrentApproval } from './current-approvals.ts';
 import type { Outcome } from './predicate.ts';
 import { type Group, isMember, unreadableTeams } from './team-members.ts';
+import { isWriter } from './write-access.ts';
 
 /** Approvals in force, by what a rule makes of them, whomever it wants them from. */
 export interface Counted {
@@ -14,8 +15,6 @@ export interface Counted {
   readonly certain: readonly string[];
   /** Logins of those who may be among people whose approval does not count. */
   readonly unknown: readonly string[];
-  /** Logins of those who may write to the repository. */
-  readonly writers: ReadonlySet<string>;
   /** Logins of programs, which the policy names. */
   readonly machines: ReadonlySet<string>;
   /** The other approvals, each with the reason. */
@@ -45,7 +44,6 @@ export function countApprovals(
   return {
     certain: others.filter((login) => !isUnknown(login)),
     unknown: others.filter(isUnknown),
-    writers: loginsOf(approvals.filter(({ official }) => official)),
     machines: loginsOf(approvals.filter(({ author, bot }) => isMachine({ login: author.toLowerCase(), bot }))),
     excluded,
   };
@@ -67,7 +65,7 @@ const WHY_AUTHOR: Readonly<Record<Made['as'], string>> = {
 
 /** Why an approval does not count: the first reason there is. */
 function exclusionOf(
-  { author, sha, submittedAt, official, bot }: CurrentApproval,
+  { author, sha, submittedAt, counted, bot }: CurrentApproval,
   wanted: Wanted,
   facts: Facts,
   made: Made | undefined,
@@ -77,8 +75,13 @@ function exclusionOf(
   if (barred !== undefined) {
     return barred;
   }
-  if (wanted.from === undefined && !official && isMember(author, wantedGroup(wanted), facts.teams) === false) {
-    return 'who may not write to the repository';
+  if (wanted.from === undefined && isMember(author, wantedGroup(wanted), facts.teams) === false) {
+    if (isWriter(author, facts) === false) {
+      return 'who may not write to the repository';
+    }
+    if (counted === 'no') {
+      return 'given before its author could write to the repository, or before another review was requested: approve again';
+    }
   }
   if (wanted.fresh !== false && !isCurrent(sha, wanted, facts)) {
     return wanted.fresh === true
@@ -141,6 +144,8 @@ export interface ApprovalsAmong {
   readonly counting: readonly string[];
   /** Teams whose members could have changed the answer. */
   readonly unreadable: readonly string[];
+  /** Logins of those who could have changed it, if it were known whether they may write. */
+  readonly unknownWriters: readonly string[];
 }
 
 /** Approvals that are needed. */
@@ -157,16 +162,22 @@ interface Demand {
 export function approvalsAmong(
   { count, from, named, notFrom }: Demand,
   counted: Counted,
-  { teams }: Facts,
+  facts: Facts,
 ): ApprovalsAmong {
   const isWanted = (login: string) => {
     if (counted.machines.has(login) && !named.some((name) => name.toLowerCase() === login.toLowerCase())) {
       return false;
     }
-    return from === undefined ? counted.writers.has(login) : isMember(login, from, teams);
+    return from === undefined ? isWriter(login, facts) : isMember(login, from, facts.teams);
   };
   const counting = counted.certain.filter((login) => isWanted(login) === true);
   const possible = [...counted.certain, ...counted.unknown].filter((login) => isWanted(login) !== false);
   const outcome = counting.length >= count ? 'matched' : possible.length >= count ? 'undecided' : 'unmatched';
-  return { outcome, counting, unreadable: unreadableTeams([...(from?.teams ?? []), ...notFrom.teams], teams) };
+  const undecided = from === undefined ? possible.filter((login) => isWriter(login, facts) === undefined) : [];
+  return {
+    outcome,
+    counting,
+    unreadable: unreadableTeams([...(from?.teams ?? []), ...notFrom.teams], facts.teams),
+    unknownWriters: outcome === 'undecided' ? undecided : [],
+  };
 }

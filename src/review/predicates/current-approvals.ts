@@ -1,7 +1,7 @@
 import type { PersonReview } from '../../forges/port/pull-request.ts';
 
 /** An approval in force: nothing its author said later takes it back. */
-export type CurrentApproval = Pick<PersonReview, 'author' | 'sha' | 'submittedAt' | 'official' | 'bot'>;
+export type CurrentApproval = Omit<PersonReview, 'state'>;
 
 /**
  * What each person says of the pull request now, in the order in which they said so, one each.
@@ -28,5 +28,5 @@ export function currentApprovals(
 ): readonly CurrentApproval[] {
   return currentReviews(reviews, pullRequestAuthor)
     .filter((review) => review.state === 'approved')
-    .map(({ author, sha, submittedAt, official, bot }) => ({ author, sha, submittedAt, official, bot }));
+    .map(({ state: _, ...approval }) => approval);
 }

@@ -45,7 +45,7 @@ async function readAll(t: ExecutionContext, options: Partial<SimulatedForgeOptio
     await forge.fileAt(SITE, 'README.md', head()),
     await forge.tree(SITE, head()),
     await forge.openPullRequests(SITE),
-    await forge.mayWrite(SITE, 'bob'),
+    await forge.writeAccess(SITE)('bob'),
   ];
   const text = JSON.stringify(read, (_, value) => (value instanceof Map ? [...value] : value));
   return JSON.parse(

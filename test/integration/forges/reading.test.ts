@@ -350,19 +350,32 @@ for (const name of FORGES) {
     t.true(some.names.length > 50 && some.names.length <= 60, String(some.names.length));
   });
 
-  test(`${name}: a review says whether its author may write to the repository`, async (t) => {
+  test(`${name}: who may write is known of those who review, and of now`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.addOutsider('mallory');
     simulated.review(SITE, ref.number, 'bob', 'approved');
     simulated.review(SITE, ref.number, 'mallory', 'approved');
-    t.deepEqual(
-      (await forge.reviews(ref)).map(({ author, official }) => [author, official]),
-      [
-        ['bob', true],
-        ['mallory', false],
+    const told = (await forge.reviews(ref)).map(({ author, mayWrite, counted }) => [author, mayWrite, counted]);
+    const expected = {
+      github: [
+        ['bob', 'yes', 'unknown'],
+        ['mallory', 'no', 'unknown'],
       ],
-    );
+      gitea: [
+        ['bob', 'unknown', 'yes'],
+        ['mallory', 'unknown', 'no'],
+      ],
+    };
+    t.deepEqual(told, name === 'github' ? expected.github : expected.gitea);
+    const writes = async () => {
+      const access = forge.writeAccess(SITE);
+      return [await access('Bob'), await access('mallory')];
+    };
+    t.deepEqual(await writes(), ['yes', 'no']);
+    simulated.addOutsider('bob');
+    simulated.removeOutsider('mallory');
+    t.deepEqual(await writes(), ['no', 'yes']);
   });
 
   test(`${name}: the last force-push or change of base is found`, async (t) => {

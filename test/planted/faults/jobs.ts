@@ -146,8 +146,8 @@ export const JOBS: readonly Fault[] = [
     id: 'jobs-recheck-by-anybody',
     title: 'grants a recheck to somebody who may not write',
     file: 'src/jobs/review/run-command.ts',
-    find: '(await forge.mayWrite(repository, job.author)) === true)',
-    replace: '(await forge.mayWrite(repository, job.author)) !== undefined)',
+    find: "(await forge.writeAccess(repository)(job.author)) === 'yes')",
+    replace: "(await forge.writeAccess(repository)(job.author)) !== 'unknown')",
     tests: ['test/stories/override.test.ts'],
   },
   {

@@ -86,8 +86,8 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-stranger-approves',
     title: 'counts the approval of somebody who may not write',
     file: 'src/review/predicates/counted-approvals.ts',
-    find: 'writers: loginsOf(approvals.filter(({ official }) => official)),',
-    replace: 'writers: loginsOf(approvals.filter(({ official, bot }) => official || !bot)),',
+    find: 'if (isWriter(author, facts) === false) {',
+    replace: 'if (isWriter(author, facts) === false && facts.pullRequest.draft) {',
     tests: ['test/unit/review/predicates.test.ts'],
   },
   {
@@ -270,8 +270,8 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-override-unknown-writer',
     title: 'counts the override of somebody of whom it is not known whether they may write',
     file: 'src/review/overrides/judge-overrides.ts',
-    find: 'const writes = writers.get(login);',
-    replace: 'const writes = writers.get(login) ?? writers.has(login);',
+    find: 'switch (mayWrite(writers, login)) {',
+    replace: "switch (writers.answers.size > 0 && mayWrite(writers, login) === 'no' ? 'no' : 'yes') {",
     tests: ['test/unit/review/overrides.test.ts'],
   },
   {

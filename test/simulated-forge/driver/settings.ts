@@ -13,6 +13,8 @@ export interface Settings {
   revokeToken(token: string): void;
   /** From now on this person may look and speak, and decides nothing. */
   addOutsider(login: string): void;
+  /** From now on this person may write, as everybody else. */
+  removeOutsider(login: string): void;
   /** Who may change the settings of every repository and organisation, as its owner may. */
   addAdministrator(login: string): void;
   /** From now on a merge into the branch requires these statuses: names, or patterns that end in `*`. */
@@ -59,6 +61,9 @@ export function makeSettings(stage: Stage): Settings {
     },
     addOutsider(login) {
       world.outsiders.add(login);
+    },
+    removeOutsider(login) {
+      world.outsiders.delete(login);
     },
     addAdministrator(login) {
       world.administrators.add(login);

@@ -24,6 +24,7 @@ async function read(forge: Forge): Promise<Conversations> {
     preloaded: {},
     authorTrailers: [],
     ownerTeams: async () => [],
+    writeAccess: async () => 'unknown' as const,
   };
   return (await gatherFacts(sources, { conversations: [] }, factsOf())).conversations;
 }

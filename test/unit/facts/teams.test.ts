@@ -29,6 +29,7 @@ async function read(
     baseSha: '',
     statusContext: 'gatehouse',
     authorTrailers: ['co-authored-by'],
+    writeAccess: async () => 'unknown',
     ownerTeams: async () => [],
     before: facts.teams,
     of: async <Value>({ name }: { readonly name: string; readonly unread: Value }) => values.get(name) as Value,

@@ -16,6 +16,7 @@ import { THREADS_QUERY } from '../../../src/forges/github/conversations.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
 import { MORE_QUERY, overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
+import { REVIEWS_QUERY } from '../../../src/forges/github/reviews.ts';
 import { SIGNERS_QUERY } from '../../../src/forges/github/signers.ts';
 import { pathsAtBase } from '../../../src/review/policy/paths.ts';
 
@@ -28,6 +29,7 @@ const QUERIES = {
   'more check runs': MORE_RUNS_QUERY,
   comments: COMMENTS_QUERY,
   conversations: THREADS_QUERY,
+  reviews: REVIEWS_QUERY,
   signers: SIGNERS_QUERY,
   overview: overviewQuery(
     100,
@@ -88,6 +90,7 @@ test('no other file of src has a GraphQL query', (t) => {
     'forges/github/merge-queue.ts',
     'forges/github/overviews.ts',
     'forges/github/review-query.ts',
+    'forges/github/reviews.ts',
     'forges/github/signers.ts',
   ]);
 });

@@ -125,9 +125,22 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   t.deepEqual(needs('require: { commits: { every: { signed_off: true } } }'), ['commits', 'merges', 'clean']);
   t.deepEqual(needs('when: { not: { checks: { name: ci } } }, require: { title: x }'), ['checks']);
   t.deepEqual(needs('require: { checks: { all: true } }'), ['checks']);
-  t.deepEqual(needs('require: { approvals: 1 }'), ['commits', 'authors', 'reviews', 'merges', 'clean']);
-  t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews']);
-  t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), ['reviews', 'lastChange']);
+  t.deepEqual(needs('require: { approvals: 1 }'), [
+    'commits',
+    'authors',
+    'reviews',
+    'merges',
+    'clean',
+    'writers',
+    'approvers',
+  ]);
+  t.deepEqual(needs('require: { approvals: { committers: true } }'), ['reviews', 'writers', 'approvers']);
+  t.deepEqual(needs('require: { approvals: { committers: true, fresh: true } }'), [
+    'reviews',
+    'lastChange',
+    'writers',
+    'approvers',
+  ]);
   t.deepEqual(needs("require: { approvals: { from: ['@B/y', CODEOWNERS] } }, when: { author: ['@a/x'] }"), [
     'changedFiles',
     'commits',

@@ -24,7 +24,7 @@ const PULL_REQUEST: PullRequestNow = {
   changedFileCount: 1,
 };
 const HEAD = PULL_REQUEST.head.sha;
-const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE };
+const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE, writeAccess: async () => 'yes' as const };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
 const NOTHING_PROPOSED = { kind: 'absent' } as const;
 
@@ -80,7 +80,7 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
         complete: true,
       }),
     comments: async () => noting('comments', comments),
-    mayWrite: async (_repository, login) => noting(`permission of ${login}`, true),
+    writeAccess: () => async (login) => noting(`permission of ${login}`, 'yes'),
     lastForcePushOrRetarget: async () => noting('timeline', undefined),
   };
   const context = {

@@ -28,6 +28,7 @@ function sourcesOf(forge: Partial<Forge>) {
     preloaded: {},
     authorTrailers: [],
     ownerTeams: async () => [],
+    writeAccess: async () => 'unknown' as const,
   };
 }
 
@@ -117,5 +118,10 @@ test('what has been read is read again only for more of it', (t) => {
   t.deepEqual(needsBeside(verified, commits), { merges: ['clean'] });
   t.deepEqual(needsBeside(verified, signed), { commits: ['signatures', 'signers'] });
   t.deepEqual(needsBeside(signed, verified), {});
-  t.deepEqual(needsBeside(commits, approvals), { commits: ['authors'], reviews: [], merges: ['clean'] });
+  t.deepEqual(needsBeside(commits, approvals), {
+    commits: ['authors'],
+    reviews: [],
+    merges: ['clean'],
+    writers: ['approvers'],
+  });
 });

@@ -4,7 +4,8 @@ import { factsOf } from '../../../src/facts/table.ts';
 import { textDigest } from '../../../src/forges/port/command.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
-import type { PersonComment } from '../../../src/forges/port/pull-request.ts';
+import type { PersonComment, WriteAccess } from '../../../src/forges/port/pull-request.ts';
+import { yesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { RecordedComments } from '../../../src/review/overrides/judge-overrides.ts';
@@ -78,14 +79,13 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
       members: noting(`${logins.length} of ${organisation}`, logins).filter((login) => login === 'bob'),
       complete: true,
     }),
-    mayWrite: async (_repository, login) =>
-      noting(`permission of ${login}`, unknown.includes(login) ? undefined : writers.includes(login)),
   };
+  const writeAccess: WriteAccess = async (login) =>
+    noting(`permission of ${login}`, unknown.includes(login) ? 'unknown' : yesNo(writers.includes(login)));
   const pullRequest = pullRequestOf(given);
-  const overrides = await readOverrides(forge as Forge, policy, pullRequest, evaluation, async () => ({
-    posted: new Map(),
-    ...known,
-  }));
+  const recorded = async () => ({ posted: new Map(), ...known });
+  const sources = { preloaded: {}, writeAccess };
+  const overrides = await readOverrides(forge as Forge, policy, pullRequest, evaluation, recorded, sources);
   const verdict = verdictOf(evaluation, overrides);
   const links = { place: () => undefined, page: () => undefined, rule: () => undefined };
   return { verdict, overrides, asked, text: renderReview(verdict, { links, enforce: true }) };

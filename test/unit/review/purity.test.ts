@@ -36,7 +36,7 @@ for (const path of files) {
         // None of them imports anything: structure.test.ts.
         t.regex(
           from,
-          /\/(forges\/port\/(?:accounts|checks|command|conversations|forge|forge-error|forges|merged|postings|pull-request|question|status-context)|common\/[\w-]+)\.ts$/,
+          /\/(forges\/port\/(?:accounts|checks|command|conversations|forge|forge-error|forges|merged|postings|pull-request|question|status-context|yes-no)|common\/[\w-]+)\.ts$/,
         );
       }
     }

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
-import { mayWrite } from '../../../src/forges/gitea/may-write.ts';
+import { writeAccess } from '../../../src/forges/gitea/write-access.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 
 interface Team {
@@ -23,6 +23,7 @@ function clientOf(assignable: readonly string[], teams?: Readonly<Record<string,
     }
     return Object.entries(teams).map(([id, { permission, code }]) => ({
       id: Number(id),
+      name: `team-${id}`,
       permission,
       units_map: code === undefined ? null : { 'repo.code': code, 'repo.pulls': 'read' },
     }));
@@ -45,23 +46,23 @@ const READERS = { permission: 'none', code: 'read', members: ['mallory'] };
 const ALL = ['alice', 'bob', 'carol', 'mallory'];
 
 for (const [what, login, teams, expected] of [
-  ['of a person, who can be assigned', 'bob', undefined, true],
-  ['of a person, who cannot be assigned', 'dave', undefined, false],
-  ['in a team that may write', 'bob', { 1: WRITERS, 2: READERS }, true],
-  ['in an old team that may write', 'bob', { 1: { permission: 'write', members: ['bob'] }, 2: READERS }, true],
-  ['in no team, so a collaborator', 'carol', { 1: WRITERS, 2: READERS }, true],
-  ['in a team that only reads pull requests', 'mallory', { 1: WRITERS, 2: READERS }, false],
-  ['in a team of each kind', 'bob', { 1: WRITERS, 2: { ...READERS, members: ['bob'] } }, true],
+  ['of a person, who can be assigned', 'bob', undefined, 'yes'],
+  ['of a person, who cannot be assigned', 'dave', undefined, 'no'],
+  ['in a team that may write', 'bob', { 1: WRITERS, 2: READERS }, 'yes'],
+  ['in an old team that may write', 'bob', { 1: { permission: 'write', members: ['bob'] }, 2: READERS }, 'yes'],
+  ['in no team, so a collaborator', 'carol', { 1: WRITERS, 2: READERS }, 'yes'],
+  ['in a team that only reads pull requests', 'mallory', { 1: WRITERS, 2: READERS }, 'no'],
+  ['in a team of each kind', 'bob', { 1: WRITERS, 2: { ...READERS, members: ['bob'] } }, 'yes'],
   [
     'where a team that only reads is not shown',
     'carol',
     { 1: WRITERS, 2: { permission: 'none', code: 'read' } },
-    undefined,
+    'unknown',
   ],
-  ['in a team that may write, where another is not shown', 'bob', { 1: WRITERS, 2: { permission: 'read' } }, true],
-  ['where only teams that may write are not shown', 'carol', { 1: { permission: 'admin' } }, true],
+  ['in a team that may write, where another is not shown', 'bob', { 1: WRITERS, 2: { permission: 'read' } }, 'yes'],
+  ['where only teams that may write are not shown', 'carol', { 1: { permission: 'admin' } }, 'yes'],
 ] as const) {
   test(`who may write: ${what}`, async (t) => {
-    t.is(await mayWrite(clientOf(ALL, teams), 'octo/site', login), expected);
+    t.is(await writeAccess(clientOf(ALL, teams), 'octo/site')(login), expected);
   });
 }

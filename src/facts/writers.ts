@@ -1,0 +1,106 @@
+import { FORGES } from '../forges/port/forges.ts';
+import type { WriteAccess } from '../forges/port/pull-request.ts';
+import type { YesNo } from '../forges/port/yes-no.ts';
+import { conversations } from './conversations.ts';
+import { defineFact, NOTHING_MORE, type Reading } from './fact.ts';
+import { givenReviews, likelyWritersFirst, reviews, reviewsGiven } from './reviews.ts';
+
+/** Who may write to the repository, of those whom it was asked about. */
+export interface Writers {
+  /** By login in lower case. Nobody else was asked about: unknown. */
+  readonly answers: ReadonlyMap<string, YesNo>;
+  /** What would have to be done at the forge to know; undefined where nothing is unknown, or nothing helps. */
+  readonly advice?: string;
+}
+
+/** People whose permission matters; a login of whom to ask again. */
+type Part = 'approvers' | 'objectors' | 'resolvers' | (string & {});
+
+/**
+ * People of whom the forge is asked in one review: a request each on GitHub, where it does not tell by itself. Those
+ * beyond are unknown.
+ */
+const MAX_ASKED_WRITERS = 100;
+
+const UNREAD: Writers = { answers: new Map() };
+
+/**
+ * Who may write to the repository now. A review keeps its words when its author loses access, and forges send no
+ * webhook of that: the resync asks again.
+ */
+export const writers = defineFact({
+  name: 'writers',
+  unread: UNREAD,
+  unreadAs: 'permissions to write',
+  unreadAfter: [],
+  dependsOn: [reviews, conversations],
+  async read(reading, roles: readonly Part[]) {
+    const { forge, writeAccess } = reading;
+    const told = await peopleIn(roles, reading);
+    const answers = await answersFor(writeAccess, told);
+    const unknown = [...answers.values()].includes('unknown');
+    return { answers, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
+  },
+  change: {
+    noticedBy: 'digest',
+    plain: ({ answers }) => [...answers].slice(0, MAX_ASKED_WRITERS).sort(([one], [other]) => (one < other ? -1 : 1)),
+    /** The very people, those first whose permission matters most. */
+    askAgain: ({ answers }) => [...answers.keys()].slice(0, MAX_ASKED_WRITERS),
+    async readAgain({ forge, repository, once }, logins) {
+      const access = await once(repository, async () => forge.writeAccess(repository));
+      return { answers: await answersFor(access, new Map(logins.map((login) => [login, 'unknown']))) };
+    },
+  },
+  forges: NOTHING_MORE,
+  given: {
+    shape: givenReviews,
+    of: (from) => ({
+      answers: new Map(reviewsGiven(from).map(({ author, mayWrite }) => [author.toLowerCase(), mayWrite])),
+    }),
+  },
+});
+
+/** Whether somebody may write, as far as it was asked. */
+export function mayWrite({ answers }: Writers, login: string): YesNo {
+  return answers.get(login.toLowerCase()) ?? 'unknown';
+}
+
+/** `told`: what is known of each already. */
+export async function answersFor(
+  access: WriteAccess,
+  told: ReadonlyMap<string, YesNo>,
+): Promise<ReadonlyMap<string, YesNo>> {
+  const asked = [...told].filter(([, answer]) => answer === 'unknown').slice(0, MAX_ASKED_WRITERS);
+  const answers = new Map(await Promise.all(asked.map(async ([login]) => [login, await access(login)] as const)));
+  return new Map([...told].map(([login, answer]) => [login, answers.get(login) ?? answer]));
+}
+
+/**
+ * With what came with their reviews. First those whose objection would end a success, then those whose approval may be
+ * one.
+ */
+async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<Writers>) {
+  const people = new Map<string, YesNo>();
+  const add = (login: string, answer: YesNo) => {
+    const key = login.toLowerCase();
+    if (key !== pullRequest.author.toLowerCase() && (people.get(key) ?? 'unknown') === 'unknown') {
+      people.set(key, answer);
+    }
+  };
+  const given = roles.includes('objectors') || roles.includes('approvers') ? (await of(reviews)).reviews : [];
+  const states = { objectors: 'changes-requested', approvers: 'approved' } as const;
+  for (const role of ['objectors', 'approvers'] as const) {
+    const inRole = roles.includes(role) ? given.filter(({ state }) => state === states[role]) : [];
+    for (const { author, mayWrite } of likelyWritersFirst(inRole)) {
+      add(author, mayWrite);
+    }
+  }
+  if (roles.includes('resolvers')) {
+    for (const { resolvedBy } of (await of(conversations)).conversations) {
+      if (resolvedBy !== null) {
+        add(resolvedBy, 'unknown');
+      }
+    }
+  }
+  return people;
+}

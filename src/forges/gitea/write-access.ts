@@ -1,0 +1,110 @@
+import type { z } from 'zod';
+import { requireFound } from '../answer.ts';
+import { ForgeError } from '../port/forge-error.ts';
+import type { WriteAccess } from '../port/pull-request.ts';
+import type { YesNo } from '../port/yes-no.ts';
+import { makeWriteAccess } from '../write-access.ts';
+import { type GiteaClient, path } from './client.ts';
+import { repositoryPath } from './read.ts';
+import * as shapes from './shapes.ts';
+
+/** What lets a team push. */
+const WRITING: readonly (string | undefined)[] = ['write', 'admin', 'owner'];
+const METHOD_NOT_ALLOWED = 405;
+
+/**
+ * Who may push. The permission of others is shown to administrators only. Who can be assigned is shown to everybody:
+ * those who may write, and in an organisation the members of teams that may only read pull requests too. So somebody
+ * counts who is in no such team, or in one that may write as well. Unknown where a team's members are not shown.
+ */
+export function writeAccess(client: GiteaClient, repository: string): WriteAccess {
+  const assignable = once(() => assignableTo(client, repository));
+  const teams = once(() => teamsOf(client, repository));
+
+  return makeWriteAccess(async (login) => {
+    if (!(await assignable()).has(login)) {
+      return 'no';
+    }
+    const all = await teams();
+    const weaker = await Promise.all(all.filter(({ mayPush }) => !mayPush).map(({ has }) => has(login)));
+    if (weaker.every((member) => member === 'no')) {
+      return 'yes';
+    }
+    const writing = await Promise.all(all.filter(({ mayPush }) => mayPush).map(({ has }) => has(login)));
+    if (writing.includes('yes')) {
+      return 'yes';
+    }
+    return [...weaker, ...writing].includes('unknown') ? 'unknown' : 'no';
+  });
+}
+
+/** Names of the repository's teams whose members are hidden from Gatehouse. */
+export async function hiddenTeams(client: GiteaClient, repository: string): Promise<readonly string[]> {
+  const teams = await teamsOf(client, repository);
+  const seen = await Promise.all(teams.map(async ({ name, has }) => ({ name, answer: await has('') })));
+  return seen.flatMap(({ name, answer }) => (answer === 'unknown' ? [name] : []));
+}
+
+interface Team {
+  readonly name: string;
+  readonly mayPush: boolean;
+  /** `login` in lower case. */
+  readonly has: (login: string) => Promise<YesNo>;
+}
+
+/** None where the owner is no organisation. */
+async function teamsOf(client: GiteaClient, repository: string): Promise<readonly Team[]> {
+  const route = `${repositoryPath(repository)}/teams`;
+  try {
+    const teams = requireFound(await client.ask(route, shapes.repositoryTeams), `GET ${route}`);
+    return teams.map((team) => {
+      const members = once(() => membersOf(client, team));
+      return { name: team.name, mayPush: mayPush(team), has: async (login) => isAmong(await members(), login) };
+    });
+  } catch (error) {
+    if (error instanceof ForgeError && error.status === METHOD_NOT_ALLOWED) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+function mayPush({ permission, units_map }: z.output<typeof shapes.repositoryTeams>[number]): boolean {
+  return WRITING.includes(permission) || WRITING.includes(units_map['repo.code']);
+}
+
+/**
+ * Undefined for a team whose members are not shown: those of others' teams, and without the scope `read:organization`.
+ */
+async function membersOf(client: GiteaClient, { id }: { readonly id: string }) {
+  try {
+    const members = await client.askAll(path('teams', id, 'members'), shapes.users);
+    return members && loginsOf(members);
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'refused') {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function assignableTo(client: GiteaClient, repository: string): Promise<ReadonlySet<string>> {
+  const route = `${repositoryPath(repository)}/assignees`;
+  return loginsOf(requireFound(await client.ask(route, shapes.users), `GET ${route}`));
+}
+
+function isAmong(logins: ReadonlySet<string> | undefined, login: string): YesNo {
+  return logins === undefined ? 'unknown' : logins.has(login) ? 'yes' : 'no';
+}
+
+function loginsOf(users: readonly { readonly login: string }[]): ReadonlySet<string> {
+  return new Set(users.map(({ login }) => login.toLowerCase()));
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
