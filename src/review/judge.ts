@@ -281,7 +281,6 @@ export function conclude(
 ): JudgedResult {
   const { pullRequest } = subject;
   const needed = neededFacts(rulesInForce(policy));
-  const asked: Needs = overrides?.inForce.length ? { ...needed, writers: needed.writers ?? [] } : needed;
   const codeOwners = codeOwnersText(facts.codeOwners);
   const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...unseenIn(needed, facts) };
@@ -292,11 +291,11 @@ export function conclude(
     evaluation,
     comments: policy.comments ?? DEFAULT_COMMENTS,
     selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
-    asks: askedFacts(asked),
+    asks: askedFacts(needed),
     judgedBy: judgedBy(subject, {
       ...sources,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
-      facts: judgedFacts(asked, withOverriders(facts, overrides)),
+      facts: judgedFacts(needed, facts),
       ...(needed.commits?.includes('authors') && {
         unseenPushes: unseenPushes(facts.commits),
         headRepository: pullRequest.head.repository,
@@ -307,12 +306,6 @@ export function conclude(
     approvals: needed.reviews === undefined ? null : approvalsNow(facts),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
-}
-
-/** An override ends with its author's permission to write, as an approval does. */
-function withOverriders(facts: Facts, overrides: Overrides | undefined): Facts {
-  const overriders = (overrides?.inForce ?? []).map(({ by }) => [by.toLowerCase(), 'yes'] as const);
-  return { ...facts, writers: { answers: new Map([...overriders, ...facts.writers.answers]) } };
 }
 
 /** With whether their authors may write, where it was asked. */

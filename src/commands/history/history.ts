@@ -1,5 +1,6 @@
 import { type Judging, openJudging } from '../../composition/judging.ts';
 import { parseForgeConfig } from '../../config/config.ts';
+import type { Reading } from '../../facts/fact.ts';
 import { readRepository } from '../../forges/port/addresses.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { MergedList, MergedPullRequest } from '../../forges/port/merged.ts';
@@ -82,7 +83,8 @@ export async function overHistory(
     if (list.merged.length === 0) {
       terminal.stderr.write(`${found.name} has no merged pull requests: there is nothing to judge.\n`);
     }
-    const { verdicts, stoppedBy } = await judgeEach(judging, policy, list.merged, terminal);
+    const sources = { ...judging, writeAccess: judging.forge.writeAccess(found.name) };
+    const { verdicts, stoppedBy } = await judgeEach(sources, policy, list.merged, terminal);
     if (stoppedBy !== undefined) {
       say(`stopped after ${verdicts.length} of ${list.merged.length} pull requests: ${reasonOf(stoppedBy)}`);
     }
@@ -119,7 +121,7 @@ function keepReserve(): ForgeHooks {
 
 /** One after the other, until the forge's limit is nearly reached or it no longer answers. */
 async function judgeEach(
-  judging: Judging,
+  judging: Judging & Pick<Reading<unknown>, 'writeAccess'>,
   policy: Policy,
   list: readonly MergedPullRequest[],
   { stderr }: Pick<Terminal, 'stderr'>,

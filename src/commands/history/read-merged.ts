@@ -1,6 +1,7 @@
 import type { Judging } from '../../composition/judging.ts';
 import { operatorsPeople } from '../../facts/authors/people-settings.ts';
 import { readCommits } from '../../facts/commits.ts';
+import type { Reading } from '../../facts/fact.ts';
 import { gatherFacts } from '../../facts/gather.ts';
 import { type Facts, unreadFacts } from '../../facts/table.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
@@ -8,7 +9,7 @@ import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { neededFacts } from '../../review/policy/needs.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 
-type Sources = Pick<Judging, 'forge' | 'workers' | 'statusContext'>;
+type Sources = Pick<Judging, 'forge' | 'workers' | 'statusContext'> & Pick<Reading<unknown>, 'writeAccess'>;
 
 /**
  * What a policy asks of a merged pull request. Where the forge does not tell some of it, `failure` says why and nothing
@@ -32,7 +33,7 @@ export async function readMerged(
 }
 
 async function readAtMergedHead(
-  { forge, workers: { ownerTeams }, statusContext }: Sources,
+  { forge, workers: { ownerTeams }, statusContext, writeAccess }: Sources,
   policy: Policy,
   unread: Facts,
 ): Promise<Facts> {
@@ -55,7 +56,6 @@ async function readAtMergedHead(
   if (baseSha === undefined) {
     throw fault(`its base branch ${base.branch} is gone, and CODEOWNERS with it`);
   }
-  const writeAccess = forge.writeAccess(repository);
   const sources = { forge, statusContext, baseSha, preloaded: {}, authorTrailers, writeAccess, ownerTeams };
   return gatherFacts(sources, needs, { ...unread, pullRequest, changedFiles });
 }

@@ -1,0 +1,136 @@
+import test from 'ava';
+import fc from '../helpers/property.ts';
+import { EVERY_FORGE, pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
+
+const POLICY = `version: 1
+rules:
+  - id: approved
+    require: { approvals: { count: 1, committers: true } }
+  - id: no-objection
+    forbid: { changes_requested: true }
+`;
+const PEOPLE = ['ann', 'ben', 'cat', 'dan', 'eve'];
+const PULLS = 8;
+const STEPS = 8;
+const HISTORIES = 4;
+
+type Word = 'approved' | 'changes-requested' | 'commented' | 'dismiss' | 'ask';
+type Step = { readonly person: string; readonly pull: number } & (
+  | { readonly does: Word /** Whether its webhook is. */; readonly lost: boolean }
+  /** `during`: while a review reads, rather than between two. */
+  | { readonly does: 'gain' | 'lose'; readonly during: boolean }
+);
+
+const who = { person: fc.constantFrom(...PEOPLE), pull: fc.nat(PULLS - 1) };
+const word = fc.record({
+  ...who,
+  does: fc.constantFrom<Word>('approved', 'approved', 'approved', 'changes-requested', 'commented', 'dismiss', 'ask'),
+  lost: fc.boolean(),
+});
+const permission = (during: boolean) =>
+  fc.record({ ...who, does: fc.constantFrom<'gain' | 'lose'>('gain', 'gain', 'lose'), during: fc.constant(during) });
+const history = fc.record({
+  steps: fc.array(fc.oneof(word, word, permission(true), permission(false)), { minLength: STEPS, maxLength: STEPS }),
+  /** Nothing shows these but the permissions themselves. */
+  afterwards: fc.array(permission(false), { minLength: 1, maxLength: 3 }),
+});
+
+/** What people stand by: the latest decision of each, unless it was dismissed. */
+function standing(scene: Scene, number: number): ReadonlyMap<string, string> {
+  const latest = new Map<string, string>();
+  for (const { author, state, dismissed } of scene.forge.pull(scene.repository, number).reviews) {
+    if (state !== 'commented') {
+      latest.set(author, dismissed ? 'dismissed' : state);
+    }
+  }
+  return latest;
+}
+
+async function take(scene: Scene, numbers: readonly number[], step: Step): Promise<void> {
+  const { forge, repository } = scene;
+  const { person, pull } = step;
+  const number = numbers[pull] ?? 0;
+  if ('during' in step) {
+    const change = () => (step.does === 'gain' ? forge.removeOutsider(person) : forge.addOutsider(person));
+    if (step.during) {
+      scene.when(undefined, pathsOfReads(repository, number), change);
+      await scene.edit(number, { title: `feat: ${forge.pull(repository, number).title.length}` });
+      await scene.settled();
+    } else {
+      change();
+    }
+    return;
+  }
+  await scene.loseWebhooks(step.lost);
+  const last = forge.pull(repository, number).reviews.findLast(({ author }) => author === person);
+  if (step.does === 'dismiss') {
+    await (last === undefined ? undefined : scene.dismiss(number, last.id));
+  } else if (step.does === 'ask') {
+    forge.requestReview(repository, number, person);
+    await scene.tell({ kind: 'pull-request', number, action: 'review_requested' });
+  } else {
+    await scene.review(number, person, step.does);
+  }
+  await scene.settled();
+  await scene.loseWebhooks(false);
+}
+
+/** What is wrong with the successes that stand now, and how many there are of each kind. */
+function look(scene: Scene, numbers: readonly number[], writers: ReadonlySet<string>) {
+  const wrong: string[] = [];
+  let green = 0;
+  let objections = 0;
+  for (const number of numbers) {
+    const words = standing(scene, number);
+    const by = (wanted: string) => [...words].filter(([login, word]) => word === wanted && writers.has(login));
+    const objecting = by('changes-requested').length;
+    objections += objecting;
+    if (scene.status(number)?.state === 'success') {
+      green += 1;
+      if (objecting > 0 || by('approved').length === 0) {
+        wrong.push(`${number}: ${[...words].join(' ')}; may write: ${[...writers]}`);
+      }
+    }
+  }
+  return { wrong, green, objections };
+}
+
+for (const name of EVERY_FORGE) {
+  test(`${name}: after a resync, no success stands against those who may write now`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
+    const numbers: number[] = [];
+    for (let index = 0; index < PULLS; index++) {
+      numbers.push(await story.open({ [`${index}.txt`]: 'one\n' }));
+    }
+    await story.settled();
+    const writers = new Set(PEOPLE);
+    const seen = { green: 0, objections: 0 };
+    const check = async (what: unknown) => {
+      await resyncNow(story);
+      const { wrong, green, objections } = look(story, numbers, writers);
+      t.deepEqual(wrong, [], JSON.stringify(what));
+      seen.green += green;
+      seen.objections += objections;
+    };
+    const takeAll = async (steps: readonly Step[]) => {
+      for (const step of steps) {
+        await take(story, numbers, step);
+        if (step.does === 'gain') {
+          writers.add(step.person);
+        } else if (step.does === 'lose') {
+          writers.delete(step.person);
+        }
+      }
+    };
+    for (const { steps, afterwards } of fc.sample(history, { numRuns: HISTORIES })) {
+      await takeAll(steps);
+      // What was changed this very second is looked at again by each resync: the next one has to find what it finds.
+      story.forge.age(60_000);
+      await check(steps);
+      await takeAll(afterwards);
+      await check({ steps, afterwards });
+    }
+    t.log(`${seen.green} green, ${seen.objections} objections that stand`);
+    t.true(seen.green > 0 && seen.objections > 0, 'both were tried');
+  });
+}
