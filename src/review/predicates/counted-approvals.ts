@@ -80,7 +80,7 @@ function exclusionOf(
       return 'who may not write to the repository';
     }
     if (counted === 'no') {
-      return 'given before its author could write to the repository, or before another review was requested: approve again';
+      return 'given before its author could write to the repository, or was asked for another review: approve again, unless the branch protection counts only others’ approvals';
     }
   }
   if (wanted.fresh !== false && !isCurrent(sha, wanted, facts)) {
