@@ -46,6 +46,21 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'error');
   });
 
+  test(`${name}: a line end of editors alone never hides a line from a rule`, async (t) => {
+    const policy = `version: 1\nrules:\n  - { id: no-debugging, forbid: { added_lines: '^debugger$' } }\n`;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
+    const numbers = [
+      await scene.open({ 'src/a.ts': 'let a = 1;\rdebugger\r\n' }),
+      await scene.open({ 'src/a.ts': 'let a = 1;\u2028debugger\n' }),
+      await scene.open({ 'src/a.ts': '\ufeffdebugger\n' }),
+    ];
+    await scene.settled();
+    t.deepEqual(
+      numbers.map((number) => scene.status(number)?.state),
+      ['failure', 'failure', 'failure'],
+    );
+  });
+
   test(`${name}: deleting a test never meets a rule that requires one`, async (t) => {
     const policy = `version: 1\nrules:\n  - { id: tested, require: { files: 'test/**' } }\n`;
     const scene = gatehouse(name).scene({ '.gatehouse.yml': policy, 'test/a.ts': 'test\n', 'test/b.ts': LINES });

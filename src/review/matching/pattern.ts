@@ -31,6 +31,33 @@ export function compilePattern(source: string): Pattern {
   };
 }
 
+/** Where editors end a line beside the line feeds at which git does. */
+const OTHER_LINE_ENDS = /\r\n|[\r\v\f\x85\u2028\u2029]/g;
+/** What takes no space, such as a byte order mark. */
+const UNSEEN = /(?![\t\n])[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
+
+/**
+ * Whether one of the patterns is found in a text, or with `eachLine` in a line of it. Its author must not hide anything
+ * from `^`, `$` and `.`: it is also tried with the line ends of editors, and without what nobody sees. Where a match is
+ * what a rule asks for (`required`), it must be there with either kind of line ends.
+ */
+export function compilePatterns(
+  sources: readonly string[],
+  { required = false, eachLine = false }: { readonly required?: boolean | undefined; readonly eachLine?: boolean },
+) {
+  const patterns = sources.map((source) => compilePattern(source));
+  const isFound = (reading: string) => {
+    const texts = eachLine ? reading.split('\n') : [reading];
+    return patterns.some((pattern) => texts.some((text) => pattern.found(text)));
+  };
+  return (text: string): boolean => {
+    const asGit = text.replaceAll('\r\n', '\n');
+    const asShown = text.replaceAll(OTHER_LINE_ENDS, '\n');
+    const readings = new Set([asGit, asShown, ...(required ? [] : [asShown.replaceAll(UNSEEN, '')])]);
+    return required ? [...readings].every(isFound) : [...readings].some(isFound);
+  };
+}
+
 function trimmed(program: RE2JS, result: boolean): boolean {
   const automaton: Automaton | null = program.re2().lazyDFA;
   if (automaton !== null && automaton.maxMem - automaton.memBudget > MAX_AUTOMATON_BYTES) {

@@ -4,7 +4,7 @@ import { shorten } from '../../common/shorten.ts';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
-import { compilePattern } from '../matching/pattern.ts';
+import { compilePatterns } from '../matching/pattern.ts';
 import { count, patternList, quotedList, say, type Text } from '../text.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
@@ -16,11 +16,12 @@ export const addedLines = definePredicate({
   actor: 'author',
   schema: patterns,
   options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),
+  optionsWhereRequired: { required: true },
   needs: () => ({ changedFiles: ['lines'] }),
   judge(sources, options, facts) {
     const { files, complete } = facts.changedFiles;
     const scope = options.in === undefined ? undefined : compileGlobs(options.in);
-    const compiled = sources.map((source) => compilePattern(source));
+    const isFound = compilePatterns(sources, { required: options.required, eachLine: true });
     const locations: Location[] = [];
     const unread: ChangedFile[] = [];
     let matching = 0;
@@ -34,7 +35,7 @@ export const addedLines = definePredicate({
         unread.push(file);
       }
       for (const { line, text } of hunks.added) {
-        if (!compiled.some((pattern) => pattern.found(text))) {
+        if (!isFound(text)) {
           continue;
         }
         matching += 1;

@@ -3,7 +3,7 @@ import { shorten } from '../../common/shorten.ts';
 import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
-import { compilePattern } from '../matching/pattern.ts';
+import { compilePatterns } from '../matching/pattern.ts';
 import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
@@ -37,6 +37,12 @@ const traits = z
   .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off, verified and signed_by' });
 type Traits = z.output<typeof traits>;
 
+interface JudgedBy {
+  readonly teams: Facts['teams'];
+  /** Whether a match is what the rule asks for. */
+  readonly required: true | undefined;
+}
+
 export const commits = definePredicate({
   description:
     'Looks at the commits of the pull request: with `some`, at least one has all these traits; with `every`, each of them has; with `newest` and `oldest`, that one has; `count` compares how many there are. `every` skips merge commits unless it names `merge`; where it names `signed_off`, only those that change no file themselves; where it names `verified` or `signed_by`, none.',
@@ -53,6 +59,7 @@ export const commits = definePredicate({
       { error: 'a mapping with `some`, `every`, `newest`, `oldest` or `count`' },
     )
     .refine(hasAny, { error: 'at least one of `some`, `every`, `newest`, `oldest` and `count`' }),
+  optionsWhereRequired: { required: true },
   needs({ some, every, newest, oldest }) {
     const asked = [some, every, newest, oldest].flatMap((wanted) => wanted ?? []);
     const signers = asked.flatMap(({ signed_by }) => signed_by ?? []);
@@ -65,21 +72,22 @@ export const commits = definePredicate({
       ...(every?.signed_off !== undefined && every.merge === undefined ? { merges: ['clean'] as const } : {}),
     };
   },
-  judge({ some, every, newest, oldest, count: amount }, _options, facts) {
+  judge({ some, every, newest, oldest, count: amount }, { required }, facts) {
     const { commits: all, complete } = facts.commits;
     const { teams, merges } = facts;
+    const by: JudgedBy = { teams, required };
     const parts = [];
     if (some !== undefined) {
-      parts.push(judgeSome(some, all, complete, teams));
+      parts.push(judgeSome(some, all, complete, by));
     }
     if (every !== undefined) {
-      parts.push(judgeEvery(every, all.filter(judgedBy(every, merges.clean)), complete, teams));
+      parts.push(judgeEvery(every, all.filter(judgedBy(every, merges.clean)), complete, by));
     }
     if (newest !== undefined) {
-      parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha), teams));
+      parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha), by));
     }
     if (oldest !== undefined) {
-      parts.push(judgeOne('oldest', oldest, complete ? oldestOf(all, facts.pullRequest.head.sha) : undefined, teams));
+      parts.push(judgeOne('oldest', oldest, complete ? oldestOf(all, facts.pullRequest.head.sha) : undefined, by));
     }
     if (amount !== undefined) {
       parts.push(judgeCount(amount, all, complete));
@@ -126,8 +134,8 @@ function rewrite(every: Traits | undefined, base: string): Text {
     : say`Rewrite the commits (git rebase --interactive), then push them again.`;
 }
 
-function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, teams: Facts['teams']) {
-  const has = hasTraits(wanted, teams);
+function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, by: JudgedBy) {
+  const has = hasTraits(wanted, by);
   const having = all.filter((commit) => has(commit) === true);
   const unknown = all.filter((commit) => has(commit) === undefined);
   const outcome: Outcome = having.length > 0 ? 'matched' : complete && unknown.length === 0 ? 'unmatched' : 'undecided';
@@ -137,7 +145,7 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, te
     found:
       having.length > 0
         ? listed(having)
-        : say`none among ${read(all, complete)}${unverifiable(wanted, unknown, teams)}`,
+        : say`none among ${read(all, complete)}${unverifiable(wanted, unknown, by.teams)}`,
   };
 }
 
@@ -153,8 +161,8 @@ function judgedBy(wanted: Traits, cleanMerges: ReadonlySet<string>): (commit: Co
     (wanted.signed_off !== undefined && !cleanMerges.has(sha));
 }
 
-function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean, teams: Facts['teams']) {
-  const has = hasTraits(wanted, teams);
+function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean, by: JudgedBy) {
+  const has = hasTraits(wanted, by);
   const lacking = judged.filter((commit) => has(commit) === false);
   const unknown = judged.filter((commit) => has(commit) === undefined);
   const outcome: Outcome =
@@ -165,13 +173,13 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     found:
       lacking.length > 0
         ? say`otherwise: ${listed(lacking)}`
-        : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, teams)}`,
+        : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, by.teams)}`,
   };
 }
 
 /** `commit` is undefined where it could not be read. */
-function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | undefined, teams: Facts['teams']) {
-  const has = commit && hasTraits(wanted, teams)(commit);
+function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | undefined, by: JudgedBy) {
+  const has = commit && hasTraits(wanted, by)(commit);
   const outcome: Outcome = has === undefined ? 'undecided' : has ? 'matched' : 'unmatched';
   return {
     outcome,
@@ -179,7 +187,7 @@ function judgeOne(which: 'newest' | 'oldest', wanted: Traits, commit: Commit | u
     found:
       commit === undefined
         ? say`${[`no ${which} commit`]} that could be read`
-        : say`${listed([commit])}${unverifiable(wanted, has === undefined ? [commit] : [], teams)}`,
+        : say`${listed([commit])}${unverifiable(wanted, has === undefined ? [commit] : [], by.teams)}`,
   };
 }
 
@@ -211,8 +219,8 @@ function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolea
 }
 
 /** Undefined where a signature decides, and the forge did not say whether it is good, or whose. */
-function hasTraits(wanted: Traits, teams: Facts['teams']): (commit: Commit) => boolean | undefined {
-  const compiled = wanted.message?.map((source) => compilePattern(source));
+function hasTraits(wanted: Traits, { teams, required }: JudgedBy): (commit: Commit) => boolean | undefined {
+  const isWanted = wanted.message && compilePatterns(wanted.message, { required });
   return (commit) => {
     const message = commit.message.replaceAll('\r\n', '\n');
     if (wanted.fixup !== undefined && /^(?:fixup|squash|amend)! /.test(message) !== wanted.fixup) {
@@ -224,7 +232,7 @@ function hasTraits(wanted: Traits, teams: Facts['teams']): (commit: Commit) => b
     if (wanted.signed_off !== undefined && isSignedOff(commit, message) !== wanted.signed_off) {
       return false;
     }
-    if (compiled !== undefined && !compiled.some((pattern) => pattern.found(message))) {
+    if (isWanted?.(commit.message) === false) {
       return false;
     }
     const answers = [isVerified(commit, wanted.verified), isSignedBy(commit, wanted.signed_by, teams)];

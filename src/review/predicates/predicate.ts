@@ -79,7 +79,10 @@ export interface Predicate {
   readonly schema: z.ZodType;
   /** Keys that may stand beside it and refine it: `except`, `in`. */
   readonly options: z.ZodObject;
-  /** Options that it has where they are left out and a match is what a rule asks for, as in `require`. */
+  /**
+   * Options that it has where they are left out and a match is what a rule asks for, as in `require`. `required` says so
+   * to a predicate that wants to know.
+   */
   readonly optionsWhereRequired: Readonly<Record<string, unknown>>;
   /** `value` and `options` are what the schemas made of what the policy says; see parsePolicy. */
   needs(value: unknown): Needs;
@@ -87,6 +90,10 @@ export interface Predicate {
 }
 
 const noOptions = z.object({});
+
+type OptionsOf<Options extends z.ZodObject> = {
+  readonly [Name in keyof Options['shape']]?: z.output<Options['shape'][Name]>;
+} & { readonly required?: true };
 
 /**
  * Ties a predicate's schema to the types its functions see. What the schema makes of a value must be plain data: a
@@ -97,9 +104,9 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
   readonly actor: Actor;
   readonly schema: Value;
   readonly options?: Options;
-  readonly optionsWhereRequired?: Partial<z.output<Options>>;
+  readonly optionsWhereRequired?: OptionsOf<Options>;
   readonly needs: (value: z.output<Value>) => Needs;
-  readonly judge: (value: z.output<Value>, options: Partial<z.output<Options>>, facts: Facts) => PredicateResult;
+  readonly judge: (value: z.output<Value>, options: OptionsOf<Options>, facts: Facts) => PredicateResult;
 }): Predicate {
   return {
     description: definition.description,
@@ -108,7 +115,6 @@ export function definePredicate<Value extends z.ZodType, Options extends z.ZodOb
     options: definition.options ?? noOptions,
     optionsWhereRequired: definition.optionsWhereRequired ?? {},
     needs: (value) => definition.needs(value as z.output<Value>),
-    judge: (value, options, facts) =>
-      definition.judge(value as z.output<Value>, options as Partial<z.output<Options>>, facts),
+    judge: (value, options, facts) => definition.judge(value as z.output<Value>, options as OptionsOf<Options>, facts),
   };
 }

@@ -1,7 +1,7 @@
 import { shorten } from '../../common/shorten.ts';
 import type { PullRequestPart } from '../../facts/pull-request.ts';
 import type { Facts } from '../../facts/table.ts';
-import { compilePattern } from '../matching/pattern.ts';
+import { compilePatterns } from '../matching/pattern.ts';
 import { patternList, say } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { patterns } from './values.ts';
@@ -21,10 +21,10 @@ export function textPredicate(definition: {
     actor: 'author',
     schema: patterns,
     needs: () => ({ pullRequest: [definition.part] }),
-    judge(sources, _options, facts) {
-      // Forges keep what a browser's text box sends, which has CRLF; a policy's `$` and `\n` mean LF.
-      const text = definition.read(facts).replaceAll('\r\n', '\n');
-      const matched = sources.some((source) => compilePattern(source).found(text));
+    optionsWhereRequired: { required: true },
+    judge(sources, { required }, facts) {
+      const text = definition.read(facts);
+      const matched = compilePatterns(sources, { required })(text);
       return {
         outcome: matched ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${patternList(sources)}`,

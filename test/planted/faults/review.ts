@@ -43,6 +43,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {
+    id: 'review-line-end-hides',
+    title: 'lets a line end of editors hide what a rule forbids',
+    file: 'src/review/matching/pattern.ts',
+    find: '[\\r\\v\\f\\x85\\u2028\\u2029]',
+    replace: '[\\v\\f\\x85\\u2028\\u2029]',
+    tests: ['test/unit/review/predicates.test.ts'],
+  },
+  {
     id: 'review-pusher-approves',
     title: 'counts a fresh approval of somebody who pushed',
     file: 'src/review/predicates/counted-approvals.ts',

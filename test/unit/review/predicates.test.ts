@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { Given } from '../../../src/review/cases/given.ts';
 import { plain } from '../../../src/review/text.ts';
 import { judge, type Row, requiring } from './judge.ts';
 
@@ -1020,6 +1021,64 @@ for (const [rule, path, outcome, why] of [
 ] as const) {
   test(`files, which statuses count: ${rule}: ${why}`, (t) => {
     t.is(judge(rule, { files: [path] }).outcome, outcome);
+  });
+}
+
+/** What a text says where a pattern looks for it. */
+const SAYING: Readonly<Record<string, (text: string) => Given>> = {
+  title: (title) => ({ title }),
+  body: (body) => ({ body }),
+  added_lines: (line) => ({ files: [{ path: 'a', added: [line] }] }),
+  commits: (message) => ({ commits: [{ message }] }),
+};
+
+function predicateOf(name: string, pattern: string): string {
+  return name === 'commits' ? `{ commits: { every: { message: '${pattern}' } } }` : `{ ${name}: '${pattern}' }`;
+}
+
+const LINE_ENDS = ['\r', '\v', '\f', '\u0085', '\u2028', '\u2029'];
+const UNSEEN = ['\ufeff', '\u200b', '\u2060', '\u00ad', '\u202e', '\0', '\b'];
+
+for (const [name, saying] of Object.entries(SAYING)) {
+  const outcomeOf = (key: string, pattern: string, text: string) =>
+    judge(`${key}: ${predicateOf(name, pattern)}`, saying(text)).outcome;
+
+  test(`${name}: no line end of editors hides what a pattern forbids`, (t) => {
+    for (const end of LINE_ENDS) {
+      const shown = JSON.stringify(end);
+      t.is(outcomeOf('forbid', '(?m)^bad', `x${end}bad`), 'failed', shown);
+      t.is(outcomeOf('forbid', '(?m)bad$', `bad${end}x`), 'failed', shown);
+      t.is(outcomeOf('forbid', '(?m)bad$', `bad${end}`), 'failed', shown);
+      t.is(outcomeOf('forbid', 'bad.x', `bad${end}x`), 'failed', shown);
+      t.is(outcomeOf('require: { label: x }, when', '(?m)^bad', `x${end}bad`), 'failed', shown);
+    }
+  });
+
+  test(`${name}: no line end of editors makes up what a pattern requires`, (t) => {
+    for (const end of LINE_ENDS) {
+      const shown = JSON.stringify(end);
+      t.is(outcomeOf('require', '(?m)^good$', `x${end}good`), 'failed', shown);
+      t.is(outcomeOf('require', '^good.x$', `good${end}x`), 'failed', shown);
+      t.is(outcomeOf('require', 'good', `x${end}good`), 'passed', shown);
+      t.is(judge(`forbid: { not: ${predicateOf(name, '^good.x$')} }`, saying(`good${end}x`)).outcome, 'failed', shown);
+    }
+  });
+
+  test(`${name}: what takes no space hides nothing that a pattern forbids`, (t) => {
+    for (const unseen of UNSEEN) {
+      t.is(outcomeOf('forbid', '(?m)^bad$', `${unseen}b${unseen}ad${unseen}`), 'failed', JSON.stringify(unseen));
+      t.is(outcomeOf('forbid', unseen < ' ' ? '[[:cntrl:]]' : unseen, `x${unseen}`), 'failed', JSON.stringify(unseen));
+      t.is(outcomeOf('require', '^good$', `${unseen}good`), 'failed', JSON.stringify(unseen));
+    }
+    t.is(outcomeOf('require', '^✏\ufe0f good', '✏\ufe0f good'), 'passed');
+  });
+
+  test(`${name}: lines that end with CRLF match to their end`, (t) => {
+    // A patch ends the line itself.
+    const end = name === 'added_lines' ? '\r' : '\r\n';
+    t.is(outcomeOf('require', '(?m)^good$', `good${end}`), 'passed');
+    t.is(outcomeOf('forbid', '(?m)^bad$', `bad${end}`), 'failed');
+    t.is(outcomeOf('forbid', '(?m)^bad$', `bad\r${end}`), 'failed');
   });
 }
 
