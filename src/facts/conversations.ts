@@ -4,7 +4,7 @@ import type { Conversation, Conversations } from '../forges/port/conversations.t
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
-import { AUTHOR, flag, text } from './given.ts';
+import { AUTHOR, flag, names, text } from './given.ts';
 
 const UNREAD: Conversations = { conversations: [], complete: false };
 
@@ -22,6 +22,10 @@ const conversation = z.strictObject(
       .nullable()
       .optional()
       .describe('The login of who resolved it; null where the forge does not say. Default: the author.'),
+    answered_by: names
+      .nullable()
+      .optional()
+      .describe('Logins of who wrote in it later; null where the forge does not tell all. Default: nobody.'),
   },
   { error: 'a conversation, such as { by: sally }' },
 );
@@ -56,7 +60,11 @@ export const conversations = defineFact({
     noticedBy: 'digest',
     /** Where a line is now does not matter. */
     plain({ conversations: all, complete }) {
-      const sorted = all.map(({ line: _, ...one }) => canonicalJson(one)).sort();
+      const sorted = all
+        .map(({ line: _, answeredBy, ...one }) =>
+          canonicalJson({ ...one, answeredBy: answeredBy && [...new Set(answeredBy)].sort() }),
+        )
+        .sort();
       return [complete, sorted];
     },
     readAgain: ({ forge, headSha, ...ref }) => readOthers(forge, ref, headSha),
@@ -94,11 +102,16 @@ export const conversations = defineFact({
 
 async function readOthers(forge: Forge, ref: PullRequestRef, headSha: string): Promise<Conversations> {
   const [self, { conversations: all, complete }] = await Promise.all([forge.self(), forge.conversations(ref, headSha)]);
-  return { conversations: all.filter(({ author }) => author.toLowerCase() !== self.toLowerCase()), complete };
+  const isOthers = (login: string) => login.toLowerCase() !== self.toLowerCase();
+  const others = all.filter(({ author }) => isOthers(author));
+  return {
+    conversations: others.map((one) => ({ ...one, answeredBy: one.answeredBy?.filter(isOthers) ?? null })),
+    complete,
+  };
 }
 
 function conversationOf(
-  { by, bot, path, outdated, resolved, resolved_by }: z.input<typeof conversation>,
+  { by, bot, path, outdated, resolved, resolved_by, answered_by = [] }: z.input<typeof conversation>,
   index: number,
   author: string,
 ): Conversation {
@@ -111,5 +124,6 @@ function conversationOf(
     outdated: outdated === undefined ? false : outdated,
     resolved: isResolved,
     resolvedBy: isResolved ? (resolved_by === undefined ? author : resolved_by) : null,
+    answeredBy: answered_by,
   };
 }

@@ -94,6 +94,30 @@ for (const name of EVERY_FORGE) {
     t.is(scene.status(number)?.state, 'success');
   });
 
+  test(`${name}: who made the change cannot resolve what they began over an objection`, async (t) => {
+    const scene = gatehouse(name).scene({
+      '.gatehouse.yml': policyOf('{ resolved_by: others }', 'machine_accounts: [ci]\n'),
+    });
+    const number = await scene.open(FILES);
+    const first = scene.forge.commentInline(scene.repository, number, 'alice', AT);
+    const answer = (by: string) => scene.commentInline(number, by, { ...AT, body: 'No.', replyTo: first });
+    await scene.resolve(number, 'alice', first.id);
+    for (const [by, state] of [
+      ['alice', 'success'],
+      ['ci', 'success'],
+      ['bob', 'pending'],
+    ] as const) {
+      await answer(by);
+      await scene.label(number, `answered-by-${by}`);
+      await scene.settled();
+      t.is(scene.status(number)?.state, state, by);
+    }
+    await scene.resolve(number, 'bob', first.id);
+    await scene.label(number, 'resolved-by-bob');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
   test(`${name}: a conversation of a dismissed review is still unresolved`, async (t) => {
     const scene = gatehouse(name).scene(ANY);
     const number = await scene.open(FILES);
@@ -226,6 +250,18 @@ test('github: conversations that may not be read are an error, never green', asy
   await scene.settled();
   t.is(scene.status(number)?.state, 'error');
   t.regex(scene.comments(number).join(), /not all conversations could be read/);
+});
+
+test('github: where not all answers are read, it is not known whether somebody objects', async (t) => {
+  const scene = gatehouse('github').scene(OTHERS);
+  const number = await scene.open(FILES);
+  const first = scene.forge.commentInline(scene.repository, number, 'alice', AT);
+  for (let index = 0; index < 100; index += 1) {
+    scene.forge.commentInline(scene.repository, number, 'alice', { ...AT, replyTo: first });
+  }
+  await scene.resolve(number, 'alice', first.id);
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'error');
 });
 
 test('github: a conversation that nobody is known to have resolved is undecided', async (t) => {

@@ -43,15 +43,20 @@ export async function conversations(
  * belong to the review that they answer. The list is in no order.
  */
 function threadsOf(review: Review, comments: readonly Comment[], headSha: string): readonly Conversation[] {
-  const first = new Map<string, Comment>();
-  for (const comment of comments) {
-    const key = JSON.stringify([comment.path, comment.position, comment.original_position]);
-    const earliest = first.get(key);
-    if (earliest === undefined || BigInt(comment.id) < BigInt(earliest.id)) {
-      first.set(key, comment);
-    }
-  }
-  return [...first.values()].map(({ user, path: file, position, resolver }) => ({
+  const oldestFirst = comments.toSorted((one, other) => (BigInt(one.id) < BigInt(other.id) ? -1 : 1));
+  const grouped = Map.groupBy(oldestFirst, (one) => JSON.stringify([one.path, one.position, one.original_position]));
+  return [...grouped.values()].flatMap(([first, ...answers]) =>
+    first ? [threadOf(review, first, answers, headSha)] : [],
+  );
+}
+
+function threadOf(
+  review: Review,
+  { user, path: file, position, resolver }: Comment,
+  answers: readonly Comment[],
+  headSha: string,
+): Conversation {
+  return {
     author: user,
     bot: false,
     path: file,
@@ -60,5 +65,6 @@ function threadsOf(review: Review, comments: readonly Comment[], headSha: string
     outdated: review.commit_id === headSha ? false : null,
     resolved: resolver === undefined ? null : resolver !== null,
     resolvedBy: resolver ?? null,
-  }));
+    answeredBy: answers.map((answer) => answer.user),
+  };
 }

@@ -7,20 +7,25 @@ import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql } from './request.ts';
 
-/** REST has the comments, and not whether their conversation is resolved. */
+/**
+ * REST has the comments, and not whether their conversation is resolved. However many comments of each are read, the
+ * query costs one point.
+ */
 export const THREADS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
     pullRequest(number: $number) {
       reviewThreads(first: 100, after: $cursor) {
         nodes {
           isResolved isOutdated path line resolvedBy { login }
-          comments(first: 1) { nodes { author ${ACTOR} } }
+          comments(first: 100) { nodes { author ${ACTOR} } pageInfo { hasNextPage } }
         }
         pageInfo { hasNextPage endCursor }
       }
     }
   }
 }`;
+
+const comment = z.object({ author: actor });
 
 const node = z
   .object({
@@ -30,7 +35,7 @@ const node = z
     line: z.number().int().nullable(),
     /** Only people are users: null where an App has resolved it. */
     resolvedBy: z.object({ login: z.string() }).nullable(),
-    comments: z.object({ nodes: z.tuple([z.object({ author: actor })]) }),
+    comments: z.object({ nodes: z.tuple([comment], comment), pageInfo: z.object({ hasNextPage: z.boolean() }) }),
   })
   .transform(
     ({
@@ -40,7 +45,8 @@ const node = z
       line,
       resolvedBy,
       comments: {
-        nodes: [first],
+        nodes: [first, ...answers],
+        pageInfo: { hasNextPage },
       },
     }): Conversation => ({
       author: first.author.login,
@@ -50,6 +56,7 @@ const node = z
       outdated: isOutdated,
       resolved: isResolved,
       resolvedBy: isResolved ? (resolvedBy?.login ?? null) : null,
+      answeredBy: hasNextPage ? null : answers.map(({ author }) => author.login),
     }),
   );
 

@@ -15,6 +15,8 @@ export interface Conversation {
   readonly resolved: boolean | null;
   /** Login of who resolved it; null where nobody did, or the forge does not tell. */
   readonly resolvedBy: string | null;
+  /** Logins of all who have written in it after its first comment; null where the forge did not tell all of them. */
+  readonly answeredBy: readonly string[] | null;
 }
 
 /** All that a forge lists for a pull request. `complete` is false when it did not list every one. */

@@ -41,7 +41,7 @@ const schema = z
         .literal('others', { error: 'others' })
         .optional()
         .describe(
-          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who did not make the change.',
+          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who did not make the change. Where others have written in one that a machine or somebody who made the change began, its beginner does not count.',
         ),
     },
     { error: 'a mapping with `unresolved`, `from`, `outdated` and `resolved_by`' },
@@ -132,9 +132,12 @@ function wantedStarters(
   };
 }
 
-/** Whether it does not count that a conversation is resolved, because of who resolved it; undefined: not known. */
+/**
+ * Whether it does not count that a conversation is resolved, because of who resolved it; undefined: not known. Whoever
+ * made the change may begin one and resolve it, but not over what somebody else has said in it. Nor may a machine.
+ */
 function isOpenForOthers(
-  { author, resolvedBy }: Conversation,
+  { author, bot, resolvedBy, answeredBy }: Conversation,
   { pullRequest }: Facts,
   { byLogin, complete }: Authors,
   isMachine: IsMachine,
@@ -143,14 +146,22 @@ function isOpenForOthers(
   if (login === undefined || login === GHOST) {
     return undefined;
   }
-  if (login === author.toLowerCase()) {
+  const isMaker = (one: string) => one === pullRequest.author.toLowerCase() || byLogin.has(one);
+  const began = login === author.toLowerCase();
+  const isProgram = isMachine({ login, bot: began && bot });
+  // Whoever has resolved it could have made a commit that was not read.
+  const isMade = isMaker(login) || isProgram || (complete ? false : undefined);
+  if (!began || isMade === false) {
+    return isMade;
+  }
+  const others = answeredBy
+    ?.map((one) => one.toLowerCase())
+    .filter((one) => one !== login && !isMachine({ login: one, bot: one.endsWith('[bot]') }))
+    .filter((one) => !isProgram || !isMaker(one));
+  if (others?.length === 0) {
     return false;
   }
-  if (login === pullRequest.author.toLowerCase() || byLogin.has(login) || isMachine({ login, bot: false })) {
-    return true;
-  }
-  // Whoever has resolved it could have made a commit that was not read.
-  return complete ? false : undefined;
+  return others === undefined ? undefined : isMade;
 }
 
 function expectedOf(wanted: Wanted): Text {

@@ -43,6 +43,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {
+    id: 'review-resolved-over-objection',
+    title: 'lets the author resolve a conversation of theirs that others have objected in',
+    file: 'src/review/predicates/threads.ts',
+    find: '.filter((one) => one !== login &&',
+    replace: '.filter((one) => one === login &&',
+    tests: ['test/unit/review/docs.test.ts', 'test/stories/conversations.test.ts'],
+  },
+  {
     id: 'review-line-end-hides',
     title: 'lets a line end of editors hide what a rule forbids',
     file: 'src/review/matching/pattern.ts',

@@ -14,6 +14,7 @@ const CONVERSATION: Conversation = {
   outdated: false,
   resolved: false,
   resolvedBy: null,
+  answeredBy: [],
 };
 
 async function read(forge: Forge): Promise<Conversations> {
@@ -35,7 +36,8 @@ function forgeOf(conversations: Forge['conversations']): Forge {
 }
 
 test('conversations that Gatehouse began are left out, in any case of its name', async (t) => {
-  const conversations = [CONVERSATION, { ...CONVERSATION, author: 'Gatehouse[bot]' }];
+  const answered = { ...CONVERSATION, answeredBy: ['Gatehouse[bot]'] };
+  const conversations = [answered, { ...CONVERSATION, author: 'Gatehouse[bot]' }];
   const others = await read(forgeOf(async () => ({ conversations, complete: true })));
   t.deepEqual(others, { conversations: [CONVERSATION], complete: true });
 });
@@ -63,12 +65,16 @@ test('the digest changes with what a rule can see, and not with order or lines',
       ?.digest;
   const one = digest([CONVERSATION, other]);
   t.is(digest([other, { ...CONVERSATION, line: null }]), one);
+  const answeredBy = (...logins: string[]) => digest([{ ...CONVERSATION, answeredBy: logins }]);
+  t.is(answeredBy('dan', 'bob', 'dan'), answeredBy('bob', 'dan'));
   const changed: readonly Partial<Conversation>[] = [
     { resolved: true },
     { resolved: null },
     { resolvedBy: 'dan' },
     { outdated: true },
     { author: 'dan' },
+    { answeredBy: ['dan'] },
+    { answeredBy: null },
   ];
   for (const change of changed) {
     t.not(digest([{ ...CONVERSATION, ...change }, other]), one);

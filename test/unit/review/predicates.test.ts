@@ -275,6 +275,65 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ["{ changed_files: '<= 1', except: 'b' }", { files: [{ path: 'a' }, { path: 'b' }] }, 'matched', 'one is exempt'],
     ["{ changed_files: '<= 1' }", { files: [{ path: 'a' }], files_complete: false }, 'undecided', 'there may be more'],
   ],
+  threads: [
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'ci[bot]', bot: true, resolved_by: 'ci[bot]', answered_by: ['bob'] }] },
+      'unmatched',
+      'a machine over a person',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'ci[bot]', bot: true, resolved_by: 'ci[bot]', answered_by: ['alice', 'helper[bot]'] }] },
+      'matched',
+      'a machine that the author has answered',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'Alice', resolved_by: 'alice', answered_by: ['ALICE'] }] },
+      'matched',
+      'the author alone, in any case',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'bob', resolved_by: 'bob', answered_by: ['carol'] }] },
+      'matched',
+      'who made nothing, over another',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'bob', resolved_by: 'bob', answered_by: null }] },
+      'matched',
+      'who made nothing, whoever wrote',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'alice', resolved_by: 'bob', answered_by: ['carol'] }] },
+      'matched',
+      'by another',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'alice', resolved_by: 'alice', answered_by: ['ghost'] }] },
+      'unmatched',
+      'over an account that is gone',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      { threads: [{ by: 'bob', resolved_by: 'bob', answered_by: ['carol'] }], commits_complete: false },
+      'undecided',
+      'who began it may have made the change',
+    ],
+    [
+      '{ threads: { resolved_by: others } }',
+      {
+        threads: [{ by: 'bob', resolved_by: 'bob', answered_by: ['carol'] }],
+        commits: [{ message: 'a', author: 'bob' }],
+      },
+      'unmatched',
+      'who began it made the change',
+    ],
+  ],
   added_lines: [
     ["{ added_lines: 'TODO' }", { files: [{ path: 'a', added: ['x', 'a TODO'] }] }, 'matched', 'found'],
     [
