@@ -3,7 +3,7 @@ import { canonicalJson } from '../common/canonical-json.ts';
 import type { Conversation, Conversations } from '../forges/port/conversations.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
-import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.ts';
+import { type AtForge, defineFact, type GivenOf, NO_PERMISSIONS, type Webhook } from './fact.ts';
 import { AUTHOR, flag, names, text } from './given.ts';
 
 const UNREAD: Conversations = { conversations: [], complete: false };
@@ -29,6 +29,14 @@ const conversation = z.strictObject(
   },
   { error: 'a conversation, such as { by: sally }' },
 );
+
+export const givenConversations = {
+  author: text.optional().describe('A login. Default: alice.'),
+  threads: z
+    .array(conversation, { error: 'a list of conversations' })
+    .optional()
+    .describe('Conversations at lines. Default: none.'),
+};
 
 /** A review that approves or rejects starts a review by itself. */
 function onlyComments({ review }: Readonly<Record<string, unknown>>): boolean {
@@ -86,19 +94,19 @@ export const conversations = defineFact({
   },
   given: {
     shape: {
-      author: text.optional().describe('A login. Default: alice.'),
-      threads: z
-        .array(conversation, { error: 'a list of conversations' })
-        .optional()
-        .describe('Conversations at lines. Default: none.'),
+      ...givenConversations,
       threads_complete: flag.optional().describe('false: there are more conversations, which could not be read.'),
     },
-    of: ({ author = AUTHOR, threads = [], threads_complete: complete = true }) => ({
-      conversations: threads.map((one, index) => conversationOf(one, index, author)),
-      complete,
-    }),
+    of: ({ threads_complete: complete = true, ...from }) => ({ conversations: conversationsGiven(from), complete }),
   },
 });
+
+export function conversationsGiven({
+  author = AUTHOR,
+  threads = [],
+}: GivenOf<typeof givenConversations>): readonly Conversation[] {
+  return threads.map((one, index) => conversationOf(one, index, author));
+}
 
 async function readOthers(forge: Forge, ref: PullRequestRef, headSha: string): Promise<Conversations> {
   const [self, { conversations: all, complete }] = await Promise.all([forge.self(), forge.conversations(ref, headSha)]);

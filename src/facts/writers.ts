@@ -1,7 +1,7 @@
 import { FORGES } from '../forges/port/forges.ts';
 import type { WriteAccess } from '../forges/port/pull-request.ts';
 import type { YesNo } from '../forges/port/yes-no.ts';
-import { conversations } from './conversations.ts';
+import { conversations, conversationsGiven, givenConversations } from './conversations.ts';
 import { defineFact, NOTHING_MORE, type Reading } from './fact.ts';
 import { givenReviews, likelyWritersFirst, reviews, reviewsGiven } from './reviews.ts';
 
@@ -53,9 +53,14 @@ export const writers = defineFact({
   },
   forges: NOTHING_MORE,
   given: {
-    shape: givenReviews,
+    shape: { ...givenReviews, ...givenConversations },
     of: (from) => ({
-      answers: new Map(reviewsGiven(from).map(({ author, mayWrite }) => [author.toLowerCase(), mayWrite])),
+      answers: new Map([
+        ...conversationsGiven(from).flatMap(({ resolvedBy }) =>
+          resolvedBy === null ? [] : [[resolvedBy.toLowerCase(), 'yes'] as const],
+        ),
+        ...reviewsGiven(from).map(({ author, mayWrite }) => [author.toLowerCase(), mayWrite] as const),
+      ]),
     }),
   },
 });

@@ -186,9 +186,10 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
 
     // Who may write, and who has written here and is no outsider.
     [`GET ${repos}/assignees`]: withRepository(world, (repository) => {
-      const commenters = [...repository.pulls.values()].flatMap(({ comments, reviews }) =>
-        [...comments, ...reviews].map(({ author }) => author),
-      );
+      const commenters = [...repository.pulls.values()].flatMap(({ comments, reviews, inlineComments }) => [
+        ...[...comments, ...reviews].map(({ author }) => author),
+        ...inlineComments.flatMap(({ resolvedBy }) => resolvedBy ?? []),
+      ]);
       const [owner = ''] = repository.fullName.split('/');
       const writers = [...new Set([owner, ...commenters])].filter((login) => !world.outsiders.has(login));
       return { status: 200, body: writers.map(shapes.user) };

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
-import { EVERY_FORGE, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { EVERY_FORGE, resyncNow, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 
 /** Conversations at lines: none that should be resolved is passed over. */
 const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
@@ -92,6 +92,25 @@ for (const name of EVERY_FORGE) {
     await scene.label(number, 'resolved-by-another');
     await scene.settled();
     t.is(scene.status(number)?.state, 'success');
+  });
+
+  test(`${name}: a resolution by others ends with their permission to write`, async (t) => {
+    const story = gatehouse(name);
+    const scene = story.scene(OTHERS);
+    const number = await scene.open(FILES);
+    const { id } = scene.forge.commentInline(scene.repository, number, 'bob', AT);
+    scene.forge.resolve(scene.repository, number, id, 'rita');
+    await scene.label(number, 'resolved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    scene.forge.addOutsider('rita');
+    await resyncNow(story);
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending', scene.comments(number).join('\n'));
+    scene.forge.resolve(scene.repository, number, id, 'bob');
+    await scene.label(number, 'resolved-by-bob');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success', 'whoever began it');
   });
 
   test(`${name}: who made the change cannot resolve what they began over an objection`, async (t) => {

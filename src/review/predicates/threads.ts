@@ -9,6 +9,7 @@ import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
 import { isMember } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
+import { isWriter, permissionUnknown } from './write-access.ts';
 
 const SHOWN = 5;
 const MAX_UNRESOLVED = 1_000;
@@ -41,7 +42,7 @@ const schema = z
         .literal('others', { error: 'others' })
         .optional()
         .describe(
-          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who did not make the change. Where others have written in one that a machine or somebody who made the change began, its beginner does not count.',
+          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who may write to the repository and did not make the change. Where others have written in one that a machine or somebody who made the change began, its beginner does not count.',
         ),
     },
     { error: 'a mapping with `unresolved`, `from`, `outdated` and `resolved_by`' },
@@ -62,7 +63,7 @@ export const threads = definePredicate({
   needs: ({ from, byOthers }) => ({
     conversations: [],
     ...neededMembers('conversations', splitTeams(from ?? []).teams),
-    ...(byOthers ? { commits: ['authors'] } : {}),
+    ...(byOthers ? { commits: ['authors'], writers: ['resolvers'] } : {}),
   }),
   judge(wanted, _options, facts) {
     const { conversations: listed, complete } = facts.conversations;
@@ -76,7 +77,7 @@ export const threads = definePredicate({
       // Its author can resolve every conversation of a pull request.
       actor: wanted.byOthers ? 'others' : 'author',
       expected: expectedOf(wanted),
-      found: foundOf(certain, unsure, complete),
+      found: say`${foundOf(certain, unsure, complete)}${wanted.byOthers ? permissionUnknown(unknownAmong(unsure, facts), facts) : []}`,
       ...(left > 0 ? { awaited: say`${count(left, 'conversation')}${begunBy(wanted)} to be resolved by others` } : {}),
       remedy: remedyOf(wanted),
     };
@@ -138,7 +139,7 @@ function wantedStarters(
  */
 function isOpenForOthers(
   { author, bot, resolvedBy, answeredBy }: Conversation,
-  { pullRequest }: Facts,
+  facts: Facts,
   { byLogin, complete }: Authors,
   isMachine: IsMachine,
 ): boolean | undefined {
@@ -146,11 +147,15 @@ function isOpenForOthers(
   if (login === undefined || login === GHOST) {
     return undefined;
   }
-  const isMaker = (one: string) => one === pullRequest.author.toLowerCase() || byLogin.has(one);
+  const isMaker = (one: string) => one === facts.pullRequest.author.toLowerCase() || byLogin.has(one);
   const began = login === author.toLowerCase();
   const isProgram = isMachine({ login, bot: began && bot });
   // Whoever has resolved it could have made a commit that was not read.
   const isMade = isMaker(login) || isProgram || (complete ? false : undefined);
+  if (!began && isMade === false) {
+    const writes = isWriter(login, facts);
+    return writes === undefined ? undefined : !writes;
+  }
   if (!began || isMade === false) {
     return isMade;
   }
@@ -162,6 +167,12 @@ function isOpenForOthers(
     return false;
   }
   return others === undefined ? undefined : isMade;
+}
+
+/** Logins of those who have resolved conversations, and of whom it is not known whether they may write. */
+function unknownAmong(conversations: readonly Conversation[], facts: Facts): readonly string[] {
+  const resolvers = conversations.flatMap(({ resolvedBy }) => resolvedBy ?? []);
+  return [...new Set(resolvers)].filter((login) => login !== GHOST && isWriter(login, facts) === undefined);
 }
 
 function expectedOf(wanted: Wanted): Text {
