@@ -1,3 +1,4 @@
+import { fewAtOnce } from '../common/few-at-once.ts';
 import { FORGES } from '../forges/port/forges.ts';
 import type { WriteAccess } from '../forges/port/pull-request.ts';
 import type { YesNo } from '../forges/port/yes-no.ts';
@@ -9,6 +10,8 @@ import { givenReviews, likelyWritersFirst, reviews, reviewsGiven } from './revie
 export interface Writers {
   /** By login in lower case. Nobody else was asked about: unknown. */
   readonly answers: ReadonlyMap<string, YesNo>;
+  /** Logins in lower case of programs, which never may, whatever the forge says of them. */
+  readonly programs?: ReadonlySet<string>;
   /** What would have to be done at the forge to know; undefined where nothing is unknown, or nothing helps. */
   readonly advice?: string;
 }
@@ -36,16 +39,15 @@ export const writers = defineFact({
   dependsOn: [reviews, conversations],
   async read(reading, roles: readonly Part[]) {
     const { forge, writeAccess } = reading;
-    const told = await peopleIn(roles, reading);
-    const answers = await answersFor(writeAccess, told);
+    const { people, programs } = await peopleIn(roles, reading);
+    const answers = await answersFor(writeAccess, people);
     const unknown = [...answers.values()].includes('unknown');
-    return { answers, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
+    return { answers, programs, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
   },
   change: {
     noticedBy: 'digest',
-    plain: ({ answers }) => [...answers].slice(0, MAX_ASKED_WRITERS).sort(([one], [other]) => (one < other ? -1 : 1)),
-    /** The very people, those first whose permission matters most. */
-    askAgain: ({ answers }) => [...answers.keys()].slice(0, MAX_ASKED_WRITERS),
+    plain: (value) => askedAgain(value).sort(([one], [other]) => (one < other ? -1 : 1)),
+    askAgain: (value) => askedAgain(value).map(([login]) => login),
     async readAgain({ forge, repository, once }, logins) {
       const access = await once(repository, async () => forge.writeAccess(repository));
       return { answers: await answersFor(access, new Map(logins.map((login) => [login, 'unknown']))) };
@@ -65,9 +67,16 @@ export const writers = defineFact({
   },
 });
 
+/** The very people. Those first who may write: a success may stand on them. */
+function askedAgain({ answers }: Writers) {
+  const people = [...answers].sort(([, one], [, other]) => Number(other === 'yes') - Number(one === 'yes'));
+  return people.slice(0, MAX_ASKED_WRITERS);
+}
+
 /** Whether somebody may write, as far as it was asked. */
-export function mayWrite({ answers }: Writers, login: string): YesNo {
-  return answers.get(login.toLowerCase()) ?? 'unknown';
+export function mayWrite({ answers, programs }: Writers, login: string): YesNo {
+  const key = login.toLowerCase();
+  return programs?.has(key) ? 'no' : (answers.get(key) ?? 'unknown');
 }
 
 /** `told`: what is known of each already. */
@@ -76,7 +85,7 @@ export async function answersFor(
   told: ReadonlyMap<string, YesNo>,
 ): Promise<ReadonlyMap<string, YesNo>> {
   const asked = [...told].filter(([, answer]) => answer === 'unknown').slice(0, MAX_ASKED_WRITERS);
-  const answers = new Map(await Promise.all(asked.map(async ([login]) => [login, await access(login)] as const)));
+  const answers = new Map(await fewAtOnce(asked, async ([login]) => [login, await access(login)] as const));
   return new Map([...told].map(([login, answer]) => [login, answers.get(login) ?? answer]));
 }
 
@@ -86,6 +95,7 @@ export async function answersFor(
  */
 async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<Writers>) {
   const people = new Map<string, YesNo>();
+  const programs = new Set<string>();
   const add = (login: string, answer: YesNo) => {
     const key = login.toLowerCase();
     if (key !== pullRequest.author.toLowerCase() && (people.get(key) ?? 'unknown') === 'unknown') {
@@ -96,8 +106,12 @@ async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<W
   const states = { objectors: 'changes-requested', approvers: 'approved' } as const;
   for (const role of ['objectors', 'approvers'] as const) {
     const inRole = roles.includes(role) ? given.filter(({ state }) => state === states[role]) : [];
-    for (const { author, mayWrite } of likelyWritersFirst(inRole)) {
-      add(author, mayWrite);
+    for (const { author, mayWrite, bot } of likelyWritersFirst(inRole)) {
+      if (bot) {
+        programs.add(author.toLowerCase());
+      } else {
+        add(author, mayWrite);
+      }
     }
   }
   if (roles.includes('resolvers')) {
@@ -107,5 +121,5 @@ async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<W
       }
     }
   }
-  return people;
+  return { people, programs };
 }

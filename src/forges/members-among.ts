@@ -1,3 +1,4 @@
+import { fewAtOnce } from '../common/few-at-once.ts';
 import { ForgeError } from './port/forge-error.ts';
 import { isName } from './port/names.ts';
 import type { OrganisationMembers } from './port/pull-request.ts';
@@ -8,9 +9,6 @@ import type { OrganisationMembers } from './port/pull-request.ts';
  */
 export type Membership = 'member' | 'invited' | 'not-shown';
 
-/** GitHub allows a hundred requests at once, of all reviews together. */
-const ASKED_AT_ONCE = 10;
-
 /** `seesAll`: whether a member that is not shown does not exist. Asked only where it matters. */
 export async function membersAmong(
   logins: readonly string[],
@@ -18,12 +16,7 @@ export async function membersAmong(
   seesAll: () => Promise<boolean>,
 ): Promise<OrganisationMembers> {
   // No account has a name that would step through the path of a URL.
-  const asked = logins.filter(isName);
-  const answers: (readonly [string, Membership])[] = [];
-  while (answers.length < asked.length) {
-    const next = asked.slice(answers.length, answers.length + ASKED_AT_ONCE);
-    answers.push(...(await Promise.all(next.map(async (login) => [login, await ask(login)] as const))));
-  }
+  const answers = await fewAtOnce(logins.filter(isName), async (login) => [login, await ask(login)] as const);
   return {
     members: answers.flatMap(([login, membership]) => (membership === 'member' ? [login] : [])),
     complete: answers.every(([, membership]) => membership !== 'not-shown') || (await seesAll()),

@@ -202,7 +202,7 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
         state: review.dismissed ? 'DISMISSED' : review.state.replace('-', '_').toUpperCase(),
         submittedAt: review.state === 'pending' ? null : review.at,
         // Of a bot too, whose permission REST calls `none`.
-        authorCanPushToRepository: !world.outsiders.has(review.author),
+        authorCanPushToRepository: review.author !== 'ghost' && !world.outsiders.has(review.author),
         commit: { oid: review.sha },
       }),
     ),

@@ -2,6 +2,7 @@ import { blobId, commitsBetween, MODES, typeOf } from './git.ts';
 import { withRepository as onGitea, page } from './gitea-read-routes.ts';
 import * as gitea from './gitea-shapes.ts';
 import { inLines, NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
+import { COPILOT, isApp } from './github-shapes.ts';
 import type { Answer, Routes } from './routes.ts';
 import type { World } from './world.ts';
 
@@ -71,8 +72,12 @@ export function githubHistoryRoutes(world: World): Routes {
 
     [`GET ${repos}/collaborators/:login/permission`]: onGitHub(world, (_, call): Answer => {
       const login = call.parameters['login'] ?? '';
-      const writes = !world.outsiders.has(login) && !login.endsWith('[bot]');
-      return { status: 200, body: { permission: writes ? 'write' : 'read', role_name: writes ? 'write' : 'read' } };
+      if (login === COPILOT) {
+        return { status: 404, body: { message: `${login} is not a user` } };
+      }
+      const isNobody = login === 'ghost' || isApp(login);
+      const permission = isNobody ? 'none' : world.outsiders.has(login) ? 'read' : 'write';
+      return { status: 200, body: { permission, role_name: permission } };
     }),
   };
 }

@@ -11,12 +11,15 @@ export function isFirstTime(association: string | undefined): boolean | undefine
   return association === undefined || association === 'NONE' ? undefined : association.startsWith('FIRST_TIME');
 }
 
-/** Null for a deleted account. REST calls it `ghost`, and appends `[bot]` to the login of an App. */
+/** What the site calls every deleted account. */
+export const GHOST = 'ghost';
+
+/** Null for a deleted account. REST appends `[bot]` to the login of an App. */
 export const actor = z
   .object({ __typename: z.string(), login: z.string() })
   .nullable()
   .transform((user) => ({
     login:
-      user === null ? 'ghost' : user.__typename === 'Bot' ? `${user.login.replace(/\[bot\]$/, '')}[bot]` : user.login,
+      user === null ? GHOST : user.__typename === 'Bot' ? `${user.login.replace(/\[bot\]$/, '')}[bot]` : user.login,
     bot: user?.__typename === 'Bot',
   }));

@@ -8,7 +8,7 @@ const PAGE_SIZE = 100;
 /** Where a page of that is too large. No text is longer than 64 KiB, which is 400 KB as JSON. */
 const SMALL_PAGE_SIZE = 25;
 /** Ten thousand entries: more is not a pull request that anyone reviews. */
-const MAX_PAGES = 100;
+export const MAX_PAGES = 100;
 const MAX_QUOTE_LENGTH = 300;
 
 type Parameters = Readonly<Record<string, unknown>>;

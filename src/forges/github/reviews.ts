@@ -2,11 +2,11 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { limitList, requireFound } from '../answer.ts';
 import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
-import { yesNo } from '../port/yes-no.ts';
-import { ACTOR, actor } from './actor.ts';
+import { type YesNo, yesNo } from '../port/yes-no.ts';
+import { ACTOR, actor, GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
-import { ask, askAll, askGraphql } from './request.ts';
+import { ask, askAll, askGraphql, MAX_PAGES } from './request.ts';
 import * as shapes from './shapes.ts';
 
 const REVIEW_STATES = {
@@ -27,7 +27,7 @@ export const reviewNode = z.object({
   author: actor,
   state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
   submittedAt: z.string().nullable(),
-  authorCanPushToRepository: z.boolean(),
+  authorCanPushToRepository: z.boolean().nullish(),
   commit: z.object({ oid: z.string() }).nullable(),
 });
 type ReviewNode = z.output<typeof reviewNode>;
@@ -38,9 +38,8 @@ export function reviewsIn(nodes: readonly ReviewNode[]): readonly PersonReview[]
     return undefined;
   }
   return nodes
-    .flatMap((node): readonly PersonReview[] => {
-      const { author, state, submittedAt, commit } = node;
-      return state === 'PENDING' || submittedAt === null
+    .flatMap(({ author, state, submittedAt, authorCanPushToRepository, commit }): readonly PersonReview[] =>
+      state === 'PENDING' || submittedAt === null
         ? []
         : [
             {
@@ -48,30 +47,28 @@ export function reviewsIn(nodes: readonly ReviewNode[]): readonly PersonReview[]
               state: REVIEW_STATES[state],
               sha: commit?.oid ?? '',
               submittedAt,
-              mayWrite: mayWrite(node),
+              mayWrite: mayWrite(author, authorCanPushToRepository),
               counted: 'unknown',
               bot: author.bot,
             },
-          ];
-    })
+          ],
+    )
     .sort((one, other) => Date.parse(one.submittedAt) - Date.parse(other.submittedAt));
 }
 
-/** An App's permissions are not those of a person. */
-function mayWrite({ authorCanPushToRepository, author }: ReviewNode): PersonReview['mayWrite'] {
-  return yesNo(authorCanPushToRepository && !author.bot);
+/** An App's permissions are not those of a person, and a deleted account has none. */
+function mayWrite({ login, bot }: ReviewNode['author'], canPush: boolean | null | undefined): YesNo {
+  return bot || login === GHOST ? 'no' : yesNo(canPush);
 }
 
 /** All reviews, and of each whether its author may write: one query for a hundred. */
 export async function reviewsByGraphql(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
-  const octokit = requireFound(await client.forRepository(ref.repository), WHAT);
-  const nodes = await allNodes(octokit, ref);
-  return reviewsIn(nodes) ?? reviewsByRest(client, ref, nodes);
+  const octokit = await client.forRepository(ref.repository);
+  const nodes = octokit && (await allNodes(octokit, ref));
+  return (nodes && reviewsIn(nodes)) ?? reviewsByRest(client, ref, nodes);
 }
 
 const WHAT = 'the reviews of a pull request';
-/** Three thousand reviews. */
-const MAX_PAGES = 30;
 
 export const REVIEWS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
   repository(owner: $owner, name: $repo) {
@@ -84,12 +81,18 @@ export const REVIEWS_QUERY = `query ($owner: String!, $repo: String!, $number: I
   }
 }`;
 
+/** Where the next page begins; null after the last one. Whoever promises another page has to say where it is. */
+const nextPage = z.union([
+  z.object({ hasNextPage: z.literal(false) }).transform(() => null),
+  z.object({ hasNextPage: z.literal(true), endCursor: z.string() }).transform(({ endCursor }) => endCursor),
+]);
+
 const answer = z.object({
   repository: z.object({
     pullRequest: z.object({
       reviews: z.object({
         nodes: z.array(reviewNode),
-        pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() }),
+        pageInfo: nextPage,
       }),
     }),
   }),
@@ -105,7 +108,7 @@ async function allNodes(octokit: Octokit, { repository, number }: PullRequestRef
     const { nodes, pageInfo } = read.repository.pullRequest.reviews;
     countPage(nodes);
     all.push(...nodes);
-    cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+    cursor = pageInfo;
   } while (cursor !== null);
   return all;
 }
@@ -119,7 +122,7 @@ export async function reviewsByRest(
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
-  const told = new Map(nodes.map((node) => [node.fullDatabaseId, mayWrite(node)]));
+  const told = new Map(nodes.map((node) => [node.fullDatabaseId, node.authorCanPushToRepository]));
   return answer.flatMap(({ id, user, state, commit_id, submitted_at }) =>
     state === 'PENDING' || submitted_at === undefined
       ? []
@@ -129,7 +132,7 @@ export async function reviewsByRest(
             state: REVIEW_STATES[state],
             sha: commit_id ?? '',
             submittedAt: submitted_at,
-            mayWrite: user.type === 'Bot' ? 'no' : (told.get(id) ?? 'unknown'),
+            mayWrite: mayWrite({ login: user.login, bot: user.type === 'Bot' }, told.get(id)),
             counted: 'unknown',
             bot: user.type === 'Bot',
           },

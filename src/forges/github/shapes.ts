@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { id } from '../answer.ts';
+import { GHOST } from './actor.ts';
 
 // Only what is used of GitHub's answers (https://docs.github.com/en/rest). Other fields are dropped.
 
-/** Deleted accounts are null in the API and `ghost` on the site. */
+/** Deleted accounts are null in the API. */
 const login = z
   .object({ login: z.string() })
   .nullable()
-  .transform((user) => user?.login ?? 'ghost');
+  .transform((user) => user?.login ?? GHOST);
 
 export const repository = z.object({ full_name: z.string() });
 
@@ -114,7 +115,7 @@ export const reviews = z.array(
     user: z
       .object({ login: z.string(), type: z.string() })
       .nullable()
-      .transform((user) => user ?? { login: 'ghost', type: 'User' }),
+      .transform((user) => user ?? { login: GHOST, type: 'User' }),
     state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
     commit_id: z.string().nullable(),
     submitted_at: z.string().optional(),
@@ -132,7 +133,6 @@ export const timeline = z.array(z.object({ event: z.string().default(''), create
 /** A branch or tag, and what an annotated tag names. */
 export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });
 
-/** `permission` is one of admin, write, read and none; `maintain` counts as write, and `triage` as read. */
 export const permission = z.object({ permission: z.string() });
 
 export const members = z.array(z.object({ login: z.string() }));

@@ -1,12 +1,20 @@
 import { requireFound } from '../answer.ts';
 import type { WriteAccess } from '../port/pull-request.ts';
+import type { YesNo } from '../port/yes-no.ts';
 import { makeWriteAccess } from '../write-access.ts';
+import { GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { ask } from './request.ts';
 import * as shapes from './shapes.ts';
 
-const WRITING = ['write', 'admin'];
+/** GitHub calls `maintain` write, and `triage` read. */
+const ANSWERS: ReadonlyMap<string, YesNo> = new Map([
+  ['admin', 'yes'],
+  ['write', 'yes'],
+  ['read', 'no'],
+  ['none', 'no'],
+]);
 
 /**
  * The `author_association` of a review or comment does not say: a member of the organisation may only read, and a
@@ -16,9 +24,13 @@ const WRITING = ['write', 'admin'];
 export function writeAccess(client: GitHubClient, repository: string): WriteAccess {
   const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
   return makeWriteAccess(async (username) => {
-    const octokit = requireFound(await client.forRepository(repository), route);
+    if (username === GHOST) {
+      return 'no';
+    }
+    const octokit = await client.forRepository(repository);
     const answer = await ask(octokit, route, { ...repositoryAddress(repository), username }, shapes.permission);
-    // 404: no such account, any more.
-    return answer !== undefined && WRITING.includes(answer.permission) ? 'yes' : 'no';
+    // A 404 may be of an account that was renamed a moment ago, or is hidden.
+    const { permission } = requireFound(answer, route);
+    return ANSWERS.get(permission) ?? 'unknown';
   });
 }
