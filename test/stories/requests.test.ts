@@ -27,6 +27,11 @@ rules:
     when: { not: { author: '@acme/*' } }
     require: { title: '^feat: ' }
 `;
+const APPROVED = `version: 1
+rules:
+  - id: approved
+    require: { approvals: 1 }
+`;
 const GREEN = { title: 'feat: things' };
 const MANY = Object.fromEntries(Array.from({ length: 2_999 }, (_, index) => [`src/${index}.ts`, `${index}\n`]));
 
@@ -66,7 +71,31 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = 
   'a rule about conversations, there is none': { github: 4, gitea: 10, forgejo: 13 },
   'the same, two reviews have one': { github: 5, gitea: 10, forgejo: 11 },
   'whether the author is a member': { github: 4, gitea: 10, forgejo: 13 },
+  'approved by 3': { github: 3, gitea: 13, forgejo: 14 },
+  'approved by 30': { github: 3, gitea: 13, forgejo: 14 },
+  'approved by 300': { github: 6, gitea: 23, forgejo: 24 },
 };
+
+async function opened(from: Scene, files: Readonly<Record<string, string>>, details: { title: string }) {
+  const number = from.openSilently(files, details);
+  const made = await requests(from, () => from.tell({ kind: 'pull-request', number, action: 'opened' }));
+  return { number, made };
+}
+
+/** The first review of a pull request that so many have approved of, by a rule about approvals. */
+async function countApproved(scene: Scene): Promise<Readonly<Record<string, readonly string[]>>> {
+  await opened(scene, { 'first.ts': 'one\n' }, GREEN);
+  const made: Record<string, readonly string[]> = {};
+  for (const many of [3, 30, 300]) {
+    const number = scene.openSilently({ [`${many}.ts`]: 'one\n' }, GREEN);
+    for (let index = 0; index < many; index++) {
+      scene.forge.review(scene.repository, number, `reviewer-${index}`, 'approved');
+    }
+    const tell = () => scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    made[`approved by ${many}`] = await requests(scene, tell);
+  }
+  return made;
+}
 
 /** What each step made. */
 async function countAll(
@@ -76,11 +105,6 @@ async function countAll(
   outsiders: Scene,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const told = (number: number, at = scene) => at.tell({ kind: 'pull-request', number, action: 'synchronize' });
-  const opened = async (from: Scene, files: Readonly<Record<string, string>>, details: { title: string }) => {
-    const number = from.openSilently(files, details);
-    const made = await requests(from, () => from.tell({ kind: 'pull-request', number, action: 'opened' }));
-    return { number, made };
-  };
   const green = await opened(scene, { 'a.ts': 'one\n' }, GREEN);
   const known = await opened(scene, { 'b.ts': 'one\n' }, GREEN);
   const failing = await opened(scene, { 'c.ts': 'debugger\n' }, GREEN);
@@ -120,12 +144,15 @@ function row(made: readonly string[]): string {
 
 for (const name of EVERY_FORGE) {
   test.serial(`${name}: requests of a review`, async (t) => {
-    const counted = await countAll(
-      gatehouse(name).scene({ '.gatehouse.yml': POLICY }),
-      gatehouse(name).scene({ '.gatehouse.yml': FRESH }),
-      gatehouse(name).scene({ '.gatehouse.yml': ANSWERED }),
-      gatehouse(name).scene({ '.gatehouse.yml': OUTSIDERS }),
-    );
+    const counted = {
+      ...(await countAll(
+        gatehouse(name).scene({ '.gatehouse.yml': POLICY }),
+        gatehouse(name).scene({ '.gatehouse.yml': FRESH }),
+        gatehouse(name).scene({ '.gatehouse.yml': ANSWERED }),
+        gatehouse(name).scene({ '.gatehouse.yml': OUTSIDERS }),
+      )),
+      ...(await countApproved(gatehouse(name).scene({ '.gatehouse.yml': APPROVED }))),
+    };
     t.log(
       Object.entries(counted)
         .map(([what, made]) => `${what}: ${row(made)}`)

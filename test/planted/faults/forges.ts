@@ -59,11 +59,19 @@ export const FORGES: readonly Fault[] = [
     tests: ['test/integration/forges/reading.test.ts'],
   },
   {
+    id: 'forges-first-reviews-only',
+    title: 'reads the first hundred reviews on GitHub, and no more',
+    file: 'src/forges/github/reviews.ts',
+    find: 'cursor = pageInfo;',
+    replace: 'cursor = null;',
+    tests: ['test/stories/permissions-github.test.ts'],
+  },
+  {
     id: 'forges-reader-may-write',
     title: 'takes whoever may triage or read for somebody who may write',
     file: 'src/forges/github/write-access.ts',
-    find: 'WRITING.includes(answer.permission)',
-    replace: "answer.permission !== 'none'",
+    find: "['read', 'no'],",
+    replace: "['read', 'yes'],",
     tests: ['test/integration/forges/reading.test.ts'],
   },
   {

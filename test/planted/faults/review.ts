@@ -283,6 +283,22 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/overrides.test.ts'],
   },
   {
+    id: 'review-unknown-objector',
+    title: 'forgets the objection of somebody of whom it is not known whether they may write',
+    file: 'src/review/predicates/changes-requested.ts',
+    find: '(certain.length === 0 && unknown.length > 0)',
+    replace: '(certain.length === 0 && from !== undefined && unknown.length > 0)',
+    tests: ['test/unit/review/predicates.test.ts'],
+  },
+  {
+    id: 'review-unasked-may-not',
+    title: 'takes people who were too many to ask about for people who may not write',
+    file: 'src/facts/writers.ts',
+    find: 'answers.get(login) ?? answer]',
+    replace: "answers.get(login) ?? (answer === 'unknown' ? 'no' : answer)]",
+    tests: ['test/unit/facts/writers.test.ts'],
+  },
+  {
     id: 'review-override-unknown-writer',
     title: 'counts the override of somebody of whom it is not known whether they may write',
     file: 'src/review/overrides/judge-overrides.ts',

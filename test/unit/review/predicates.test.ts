@@ -624,6 +624,12 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['{ changes_requested: true }', { reviews: [{ author: 'bob' }] }, 'unmatched', 'an approval'],
     [
       '{ changes_requested: true }',
+      { reviews: [{ author: 'bob', state: 'changes-requested', official: null }] },
+      'undecided',
+      'by somebody who may write, or not',
+    ],
+    [
+      '{ changes_requested: true }',
       { reviews: [{ author: 'bob', state: 'changes-requested', at: 'old' }] },
       'matched',
       'a push does not end it',
