@@ -27,7 +27,7 @@ import * as read from './read.ts';
 import { pullRequestAtOnce, reviewAtOnce } from './read-at-once.ts';
 import * as refs from './refs.ts';
 import { ask } from './request.ts';
-import { requestedReviews, reviewsByGraphql, reviewsByRest } from './reviews.ts';
+import { requestedReviews, reviews } from './reviews.ts';
 import { lastForcePushOrRetarget } from './timeline.ts';
 import { writableRepositories } from './writable-repositories.ts';
 import * as posted from './write.ts';
@@ -78,11 +78,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
           return read && { pullRequest: read, preloaded: {}, files: new Map() };
         },
       ),
-    reviews: (ref) =>
-      graphqlFirst(
-        () => reviewsByGraphql(client, ref),
-        () => reviewsByRest(client, ref),
-      ),
+    reviews: (ref) => reviews(client, ref, graphqlFirst),
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...refs, ...ancestry, ...posted }),
     ...bindClient(account, { accounts, changedFiles, checks, comments, conversations, commits, fileAt, tree }),

@@ -5,6 +5,7 @@ import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pul
 import { type YesNo, yesNo } from '../port/yes-no.ts';
 import { ACTOR, actor, GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
+import type { GraphqlFirst } from './graphql-first.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll, askGraphql, MAX_PAGES } from './request.ts';
 import * as shapes from './shapes.ts';
@@ -61,11 +62,20 @@ function mayWrite({ login, bot }: ReviewNode['author'], canPush: boolean | null 
   return bot || login === GHOST ? 'no' : yesNo(canPush);
 }
 
-/** All reviews, and of each whether its author may write: one query for a hundred. */
-export async function reviewsByGraphql(client: GitHubClient, ref: PullRequestRef): Promise<readonly PersonReview[]> {
+/** All reviews. GraphQL alone tells whether their authors may write: one query for a hundred. */
+export async function reviews(
+  client: GitHubClient,
+  ref: PullRequestRef,
+  graphqlFirst: GraphqlFirst,
+): Promise<readonly PersonReview[]> {
   const octokit = await client.forRepository(ref.repository);
-  const nodes = octokit && (await allNodes(octokit, ref));
-  return (nodes && reviewsIn(nodes)) ?? reviewsByRest(client, ref, nodes);
+  const nodes =
+    octokit &&
+    (await graphqlFirst<readonly ReviewNode[] | undefined>(
+      () => allNodes(octokit, ref),
+      async () => undefined,
+    ));
+  return (nodes && reviewsIn(nodes)) ?? reviewsByRest(octokit, ref, nodes);
 }
 
 const WHAT = 'the reviews of a pull request';
@@ -113,13 +123,12 @@ async function allNodes(octokit: Octokit, { repository, number }: PullRequestRef
   return all;
 }
 
-/** `nodes`: what GraphQL told of them, which alone says whether their authors may write. */
-export async function reviewsByRest(
-  client: GitHubClient,
+/** `nodes`: what GraphQL told of them. */
+async function reviewsByRest(
+  octokit: Octokit | undefined,
   ref: PullRequestRef,
   nodes: readonly ReviewNode[] = [],
 ): Promise<readonly PersonReview[]> {
-  const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
   const told = new Map(nodes.map((node) => [node.fullDatabaseId, node.authorCanPushToRepository]));

@@ -50,6 +50,15 @@ test('where the App is not installed, nothing can be read or posted', async (t) 
   t.is(error.status, 404);
 });
 
+test('where the App is installed no more, others are still read by GraphQL', async (t) => {
+  const { simulated, forge } = await setUpApp(t);
+  simulated.createRepository('elsewhere/site');
+  const { ref } = openPullRequest(simulated);
+  t.is((await forgeError(t, () => forge.reviews({ repository: 'elsewhere/site', number: 1 }))).status, 404);
+  t.is((await forge.pullRequest(ref))?.number, ref.number);
+  t.is(simulated.count('POST', /^\/graphql/), 1);
+});
+
 test('an App may write to the repositories of its installations', async (t) => {
   const { simulated, forge } = await setUpApp(t);
   simulated.createRepository('elsewhere/site');

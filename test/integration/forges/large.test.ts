@@ -8,6 +8,21 @@ import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setu
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
 
+test.serial('github: of 3,001 reviews each tells whether its author may write', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref } = openPullRequest(simulated);
+  simulated.addOutsider('mallory');
+  for (let index = 0; index < 3_000; index++) {
+    simulated.review(SITE, ref.number, 'mallory', 'approved');
+  }
+  simulated.review(SITE, ref.number, 'Wanda', 'changes-requested');
+  const reviews = await forge.reviews(ref);
+  t.is(reviews.length, 3_001);
+  t.like(reviews.at(0), { author: 'mallory', mayWrite: 'no' });
+  t.like(reviews.at(-1), { author: 'Wanda', mayWrite: 'yes' });
+  t.is(simulated.count('GET'), 0);
+});
+
 for (const name of FORGES) {
   test(`${name}: three thousand files are all there`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
