@@ -117,9 +117,9 @@ async function withLess(weaken: (story: Story) => void, rules = BOTH): Promise<S
 }
 
 const GRAPHQL_LESS: Readonly<Record<string, (story: Story) => void>> = {
-  'does not know the field': ({ forge }) => forge.graphql.missing.push('authorCanPushToRepository'),
+  'lacks the field': ({ forge }) => forge.graphql.missing.push('authorCanPushToRepository'),
   'is down': ({ forge }) => forge.fault({ path: /^\/graphql/, fault: { kind: 'status', status: 502 } }),
-  'fails on its second page': (story) => {
+  'fails at page two': (story) => {
     const { forge, repository } = story;
     const path = new RegExp(`^/graphql/repos/${repository}/pulls/\\d+/comments$`);
     const fail = () => forge.fault({ path, fault: { kind: 'status', status: 502 } });
@@ -132,7 +132,7 @@ const GRAPHQL_LESS: Readonly<Record<string, (story: Story) => void>> = {
 };
 
 for (const [what, weaken] of Object.entries(GRAPHQL_LESS)) {
-  test(`github: an objection behind those of 150 strangers, where GraphQL ${what}`, async (t) => {
+  test(`github: 150 strangers object, and a writer, while GraphQL ${what}`, async (t) => {
     await using story = await withLess(weaken, OBJECTIONS);
     const number = story.openSilently(CHANGE);
     strangersSay(story, number, 'changes-requested', 150);
@@ -175,15 +175,19 @@ for (const answer of ['null', 'absent'] as const) {
   });
 }
 
-for (const status of [403, 404]) {
-  test(`github: an objection is not forgotten where the permission is answered ${status}`, async (t) => {
+for (const [what, fault] of [
+  ['403', { kind: 'status', status: 403 }],
+  ['404', { kind: 'status', status: 404 }],
+  ['a new word', { kind: 'json', body: { permission: 'push', role_name: 'push' } }],
+] as const) {
+  test(`github: an objection is not forgotten where the permission is ${what}`, async (t) => {
     await using story = await withLess(
       ({ forge }) => forge.graphql.missing.push('authorCanPushToRepository'),
       OBJECTIONS,
     );
     const number = story.openSilently(CHANGE);
     story.forge.review(story.repository, number, 'wanda', 'changes-requested');
-    story.forge.fault({ path: /\/collaborators\//, fault: { kind: 'status', status } });
+    story.forge.fault({ path: /\/collaborators\//, fault });
     t.is(await judge(story, number), 'error');
   });
 }
