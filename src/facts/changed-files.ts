@@ -47,7 +47,7 @@ function changedFile(from: z.input<typeof file>): ChangedFile {
   const patch = from.patch ?? (added.length === 0 ? '' : patchOf(added));
   return {
     path,
-    ...(previousPath === undefined ? {} : { previousPath }),
+    previousPath,
     status: from.status ?? (previousPath === undefined ? 'modified' : 'renamed'),
     additions: from.additions ?? added.length,
     deletions: from.deletions ?? 0,

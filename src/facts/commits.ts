@@ -3,6 +3,7 @@ import { hiddenAddress } from '../forges/port/accounts.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Commit, PullRequest } from '../forges/port/pull-request.ts';
+import { yesNo } from '../forges/port/yes-no.ts';
 import type { AuthoredCommits } from './authors/authors.ts';
 import { coAuthorsOf } from './authors/co-authors.ts';
 import { withMakers } from './authors/makers.ts';
@@ -146,7 +147,8 @@ function commitOf(
     name: 'Alice',
     email: email ?? 'alice@example.test',
     login: author === undefined ? 'alice' : author,
-  };
+    bot: 'unknown',
+  } as const;
   return {
     sha: givenSha(index),
     message,
@@ -155,8 +157,8 @@ function commitOf(
     parents: Array.from({ length: parents ?? 1 }, (_, parent) =>
       givenSha(parent === 0 && index > 0 ? index - 1 : 1_000 + parent),
     ),
-    verified: verified ?? (signed_by === undefined ? null : true),
-    ...(signed_by === undefined ? {} : { signer: signed_by }),
+    verified: yesNo(verified ?? (signed_by === undefined ? null : true)),
+    signer: signed_by,
   };
 }
 

@@ -3,6 +3,7 @@ import { canonicalJson } from '../common/canonical-json.ts';
 import type { Conversation, Conversations } from '../forges/port/conversations.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
+import { yesNo } from '../forges/port/yes-no.ts';
 import { type AtForge, defineFact, type GivenOf, NO_PERMISSIONS, type Webhook } from './fact.ts';
 import { AUTHOR, flag, names, text } from './given.ts';
 
@@ -129,8 +130,8 @@ function conversationOf(
     bot: bot ?? false,
     path: path ?? 'a.txt',
     line: index + 1,
-    outdated: outdated === undefined ? false : outdated,
-    resolved: isResolved,
+    outdated: yesNo(outdated === undefined ? false : outdated),
+    resolved: yesNo(isResolved),
     resolvedBy: isResolved ? (resolved_by === undefined ? author : resolved_by) : null,
     answeredBy: answered_by,
   };

@@ -1,5 +1,6 @@
 import type { ForgeName } from '../forges/port/forges.ts';
 import type { PullRequest } from '../forges/port/pull-request.ts';
+import { yesNo } from '../forges/port/yes-no.ts';
 import { defineGiven, type Webhook } from './fact.ts';
 import { AUTHOR, flag, names, SHAS, text } from './given.ts';
 
@@ -72,8 +73,8 @@ export const pullRequestFact = {
       title: from.title ?? 'feat: a title',
       body: from.body ?? '',
       author: from.author ?? AUTHOR,
-      ...(from.first_time === undefined ? {} : { firstTime: from.first_time }),
-      draft: from.draft ?? false,
+      firstTime: yesNo(from.first_time),
+      draft: yesNo(from.draft ?? false),
       labels: from.labels ?? [],
       archived: false,
       updatedAt: '2026-01-01T00:00:00Z',

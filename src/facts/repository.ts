@@ -3,7 +3,6 @@ import type { RepositoryNow } from '../forges/port/pull-request.ts';
 import { defineFact, NOTHING_MORE } from './fact.ts';
 import { flag, names, oneOf } from './given.ts';
 
-/** `topics` is absent where the forge does not tell them. */
 export type RepositorySettings = Pick<RepositoryNow, 'visibility' | 'topics'>;
 
 type Part = 'visibility' | 'topics';
@@ -13,7 +12,7 @@ const UNREAD = undefined as RepositorySettings | undefined;
 /** Undefined when there is no such repository any more. */
 async function readSettings(forge: Forge, repository: string): Promise<RepositorySettings | undefined> {
   const now = await forge.repository(repository);
-  return now && { visibility: now.visibility, ...(now.topics && { topics: now.topics.toSorted() }) };
+  return now && { visibility: now.visibility, topics: now.topics?.toSorted() };
 }
 
 /** Settings of the repository. Undefined: unread. */
@@ -39,6 +38,6 @@ export const repository = defineFact({
       repository_unread: flag.optional().describe('true: visibility and topics could not be read.'),
     },
     of: ({ visibility = 'public', topics = [], topics_unread, repository_unread }) =>
-      repository_unread === true ? UNREAD : { visibility, ...(topics_unread === true ? {} : { topics }) },
+      repository_unread === true ? UNREAD : { visibility, topics: topics_unread === true ? undefined : topics },
   },
 });

@@ -7,7 +7,7 @@ export const MAX_PATCH_LENGTH = 1_000_000;
 export interface FileDiff {
   readonly path: string;
   /** Where it was before a rename. */
-  readonly previousPath?: string;
+  readonly previousPath: string | undefined;
   readonly status: 'added' | 'modified' | 'removed' | 'renamed';
   readonly additions: number;
   readonly deletions: number;
@@ -110,10 +110,10 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
       binary = true;
     }
   }
-  if (path === undefined || !whole) {
+  if (path === undefined || !whole || (status === 'renamed' && previousPath === undefined)) {
     return undefined;
   }
-  const file = { path, ...(previousPath === undefined ? {} : { previousPath }), status, additions, deletions };
+  const file = { path, previousPath, status, additions, deletions };
   if (binary) {
     return { ...file, diff: { kind: 'binary' } };
   }

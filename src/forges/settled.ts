@@ -1,4 +1,5 @@
 import type { Forge } from './port/forge.ts';
+import { yesNo } from './port/yes-no.ts';
 import type { ForgeClock } from './transport/clock.ts';
 
 /**
@@ -18,7 +19,7 @@ export function withSettled(forge: Forge, clock: ForgeClock): Forge {
       const read = await forge.pullRequestWithFacts(ref, paths);
       const at = clock.earliestAt(began);
       const settled = read !== undefined && at !== undefined && at - Date.parse(read.pullRequest.updatedAt) >= STEP_MS;
-      return read && { ...read, settled };
+      return read && { ...read, settled: yesNo(settled) };
     },
   };
 }

@@ -560,9 +560,9 @@ both('a draft is one by its title', async (t, forge) => {
   const client = clientOf(t, forge);
   await site.push('topic', CHANGED);
   const number = await site.open('topic', { title: 'WIP: feat: not yet' });
-  t.is((await client.pullRequest(refOf(site, number)))?.draft, true);
+  t.is((await client.pullRequest(refOf(site, number)))?.draft, 'yes');
   await site.edit(number, { title: 'feat: now' });
-  t.is((await client.pullRequest(refOf(site, number)))?.draft, false);
+  t.is((await client.pullRequest(refOf(site, number)))?.draft, 'no');
 });
 
 both('a retargeted pull request is compared with its new base', async (t, forge) => {

@@ -24,19 +24,19 @@ both('a conversation tells who began it and who has resolved it', async (t, forg
   const { conversations, complete } = await read();
   t.true(complete);
   t.is(conversations.length, 1);
-  const open = { author: 'bob', bot: false, path: 'app.ts', line: 2, outdated: false, resolved: false } as const;
+  const open = { author: 'bob', bot: false, path: 'app.ts', line: 2, outdated: 'no', resolved: 'no' } as const;
   t.like(conversations[0], { ...open, resolvedBy: null });
 
   // Whoever opened it may resolve each.
   await site.resolve(number, 'alice', comment);
-  t.like((await read()).conversations[0], { ...open, resolved: true, resolvedBy: 'alice' });
+  t.like((await read()).conversations[0], { ...open, resolved: 'yes', resolvedBy: 'alice' });
   await site.resolve(number, 'bob', comment, false);
   t.like((await read()).conversations[0], { ...open, resolvedBy: null });
   t.is((await ask<{ updated_at: string }>(forge, pull)).updated_at, before, 'resolving shows in no list');
 
   const later = await site.push('topic', { 'app.ts': 'one\n2\nthree\n' });
   const { conversations: moved } = await client.conversations(refOf(site, number), later);
-  t.like(moved[0], { author: 'bob', line: 2, outdated: null, resolved: false });
+  t.like(moved[0], { author: 'bob', line: 2, outdated: 'unknown', resolved: 'no' });
 });
 
 both('comments of one review at one line are one conversation, and Gatehouse’s own none', async (t, forge) => {

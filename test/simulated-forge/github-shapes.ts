@@ -38,8 +38,13 @@ export function isApp(login: string): boolean {
 }
 
 /** `newcomer` has committed nothing yet. */
+const ASSOCIATIONS: Readonly<Record<string, string>> = {
+  newcomer: 'FIRST_TIME_CONTRIBUTOR',
+  regular: 'CONTRIBUTOR',
+};
+
 export function associationOf(login: string): string {
-  return isApp(login) ? 'NONE' : login === 'newcomer' ? 'FIRST_TIME_CONTRIBUTOR' : 'MEMBER';
+  return isApp(login) ? 'NONE' : (ASSOCIATIONS[login] ?? 'MEMBER');
 }
 
 export function user(login: string): object {
@@ -53,6 +58,7 @@ export function repository(of: Repository, web: string): object {
     name,
     full_name: of.fullName,
     private: of.isPrivate,
+    visibility: of.isPrivate ? 'private' : 'public',
     topics: of.topics,
     archived: of.archived,
     owner: user(owner),

@@ -27,6 +27,17 @@ rules:
     require: { approvals: 2 }
 `;
 
+const FORBIDDEN = `version: 1
+rules:
+  - id: welcome
+    forbid: { contributors: { first_time: true } }
+`;
+const KNOWN = FORBIDDEN.replace('forbid: ', 'require: { not: ').replace('true } }', 'true } } }');
+const STRANGERS = WELCOME.replace(
+  'when: { contributors: { first_time: true } }',
+  'when: { all: [{ contributors: { first_time: true } }, { not: { author: alice } }] }',
+);
+
 /** A pull request of the account `author`, of one commit of it. */
 async function opened(scene: Scene, author: string, message = 'feat: it'): Promise<number> {
   const { forge, repository } = scene;
@@ -128,9 +139,24 @@ for (const name of EVERY_FORGE) {
     t.is(scene.status(number)?.state, 'success');
 
     const known = gatehouse(name).scene({ '.gatehouse.yml': WELCOME });
-    const other = await opened(known, 'alice');
+    const other = await opened(known, 'regular');
     await known.settled();
     t.is(known.status(other)?.state, isTold ? 'success' : 'error');
+  });
+
+  test(`${name}: a member may never have committed: nothing is green for not telling`, async (t) => {
+    // To GitHub, alice is a member of the organisation: that says nothing of commits.
+    for (const policy of [WELCOME, FORBIDDEN, KNOWN]) {
+      const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
+      const number = await opened(scene, 'alice');
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'error', policy);
+      t.regex(scene.comments(number).join(), /does not say whether the author has committed before.*not: \{ author:/);
+    }
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': STRANGERS });
+    const number = await opened(scene, 'alice');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success', 'as the comment says');
   });
 
   test(`${name}: an account that becomes a machine takes its approval back`, async (t) => {

@@ -10,7 +10,10 @@ import { parsePolicy } from '../../src/review/policy/parse.ts';
 import type { ReviewWorkers } from '../../src/review/workers/review-workers.ts';
 
 const NAME = 'acme/.gatehouse';
-const FIRST: RepositoryNow = { id: '1', ownerId: '10', name: NAME, defaultBranch: 'main', visibility: 'private' };
+const FIRST: RepositoryNow = {
+  ...{ id: '1', ownerId: '10', name: NAME, defaultBranch: 'main' },
+  ...{ visibility: 'private', topics: undefined },
+};
 
 const textOf = (count: number) =>
   `version: 1\nrules: [{ id: small, locked: true, require: { changed_files: '<= ${count}' } }]\n`;

@@ -14,7 +14,7 @@ function contextOf(
   settings: object = {},
   webhookUrl?: string,
 ): Context {
-  const repository = { name: 'acme/widgets', defaultBranch: 'main', archived: false, mayWrite: true };
+  const repository = { name: 'acme/widgets', defaultBranch: 'main', archived: false, mayWrite: 'yes' };
   const site = { forge: { name, inspection }, settings, repository } as unknown as Site;
   return {
     ...{ configuration: [], databaseUrl: undefined, pool: undefined, redisUrl: undefined, site, webhookUrl },
@@ -53,10 +53,10 @@ test('a required status is right by its exact name and its source', async (t) =>
 const HOOK: Hook = {
   place: 'repository',
   url: 'https://gatehouse.example.com/webhook',
-  active: true,
+  active: 'yes',
   contentType: 'json',
   events: ['push'],
-  hasSecret: undefined,
+  hasSecret: 'unknown',
 };
 
 const listed = (...hooks: readonly Hook[]): readonly HookList[] => [{ place: 'repository', kind: 'listed', hooks }];
@@ -84,7 +84,7 @@ test('the webhook of Gatehouse is the one with the URL that is given', async (t)
 test('the events of several webhooks count together, but not of one that is off', async (t) => {
   const pull = { ...HOOK, events: ['pull'] };
   t.is((await webhook(listed(HOOK, pull))).events, 'ok');
-  const withLeftover = await webhook(listed(HOOK, { ...pull, active: false }));
+  const withLeftover = await webhook(listed(HOOK, { ...pull, active: 'no' }));
   t.is(withLeftover.events, 'wrong');
   t.deepEqual(withLeftover.settings, ['ok'], 'a webhook that is off beside one that is on is no fault');
 });

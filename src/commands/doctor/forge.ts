@@ -70,7 +70,7 @@ async function checkRepository(context: Context): Promise<Result> {
   if (archived) {
     return wrong(`${name} is archived: nothing is reviewed`, 'unarchive it');
   }
-  if (mayWrite === false) {
+  if (mayWrite === 'no') {
     const message = `Gatehouse’s account may not write to ${name}: its commit statuses are refused`;
     return wrong(message, 'give the account Write access to its code');
   }

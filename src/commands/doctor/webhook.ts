@@ -15,7 +15,7 @@ async function checkWebhook(context: Context): Promise<Result | readonly Result[
     webhookUrl === undefined ? URL.parse(url)?.pathname.endsWith('/webhook') : shown(url) === shown(webhookUrl),
   );
   // One that is off beside one that is on is a leftover.
-  const active = own.filter((hook) => hook.active !== false);
+  const active = own.filter((hook) => hook.active !== 'no');
   context.hooks = active.length > 0 ? active : own;
   const target = webhookUrl === undefined ? 'https://<host of the door>/webhook' : shown(webhookUrl);
   return context.hooks.length > 0 ? context.hooks.map(judgeSettings) : noHook(lists, all, target);
@@ -23,14 +23,14 @@ async function checkWebhook(context: Context): Promise<Result | readonly Result[
 
 function judgeSettings({ place, url, active, contentType, hasSecret }: Hook): Result {
   const what = `of the ${place}, to ${shown(url)}`;
-  if (active === false) {
+  if (active === 'no') {
     return wrong(`the webhook ${what} is inactive`, 'activate it');
   }
   if (contentType !== 'json') {
     const message = `the webhook ${what} does not send JSON: its deliveries are refused with 415`;
     return wrong(message, 'set its content type to application/json');
   }
-  if (hasSecret === false) {
+  if (hasSecret === 'no') {
     const message = `the webhook ${what} has no secret: its deliveries are refused with 401`;
     return wrong(message, 'give it the secret of WEBHOOK_SECRET');
   }

@@ -18,9 +18,10 @@ type Sources = Pick<Judging, 'forge' | 'workers' | 'statusContext'> & Pick<Readi
 export async function readMerged(
   sources: Sources,
   policy: Policy,
-  // Whoever contributed for the first time then has contributed since.
-  { firstTime: _, ...pullRequest }: PullRequest,
+  now: PullRequest,
 ): Promise<{ readonly facts: Facts; readonly failure?: ForgeError }> {
+  // Whoever contributed for the first time then has contributed since.
+  const pullRequest: PullRequest = { ...now, firstTime: 'unknown' };
   const unread = { ...unreadFacts(pullRequest), people: operatorsPeople(sources.forge) };
   try {
     return { facts: await readAtMergedHead(sources, policy, unread) };

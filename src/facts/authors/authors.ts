@@ -65,10 +65,10 @@ export function authorsOf(
   cleanMerges: ReadonlySet<string> = new Set(),
 ): Authors {
   const isMachine = namesPeople(machineAccounts);
-  const made = ({ bot = false, ...found }: Found): Author => ({
+  const made = ({ bot, ...found }: Found): Author => ({
     ...found,
     named: shorten(found.named, MAX_SHOWN),
-    machine: bot || isApp(found.login) || isMachine(found),
+    machine: bot === 'yes' || isApp(found.login) || isMachine(found),
   });
   const own = commits.filter(({ sha }) => !cleanMerges.has(sha));
   const named = coAuthorsOf(own, authorTrailers);
@@ -92,7 +92,8 @@ export function authorsOf(
   };
 }
 
-type Found = Omit<Author, 'machine'> & Pick<CommitPerson, 'bot'>;
+/** Who is not known to be a program is a person, unless the operator or the policy names the account. */
+type Found = Omit<Author, 'machine'> & Partial<Pick<CommitPerson, 'bot'>>;
 
 function peopleOf({ sha, author, committer }: Commit): readonly Found[] {
   const found = (as: Author['as'], { login, email, bot }: CommitPerson): Found => ({
@@ -100,7 +101,7 @@ function peopleOf({ sha, author, committer }: Commit): readonly Found[] {
     as,
     login,
     named: email,
-    ...(bot === undefined ? {} : { bot }),
+    bot,
   });
   return committer === null ? [found('author', author)] : [found('author', author), found('committer', committer)];
 }

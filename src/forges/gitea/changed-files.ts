@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import { requireFound } from '../answer.ts';
+import { previousPathOf, requireFound } from '../answer.ts';
 import { type FileDiff, splitDiff } from '../diff.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ChangedFile, ChangedFiles, PullRequestRef } from '../port/pull-request.ts';
@@ -19,12 +19,14 @@ const MAX_DIFF_BYTES = 16_777_216;
  */
 const PAUSES_MS = [250, 500, 1_000, 2_000] as const;
 
-const STATUSES: Readonly<Record<string, ChangedFile['status']>> = {
+const STATUSES = {
   added: 'added',
+  changed: 'modified',
   copied: 'added',
   deleted: 'removed',
   renamed: 'renamed',
-};
+  unchanged: 'modified',
+} as const;
 
 export async function changedFiles(
   client: GiteaClient,
@@ -111,8 +113,8 @@ export async function differenceHead(
 function toChangedFile(file: ListedFile, found: FileDiff | undefined): ChangedFile {
   return {
     path: file.filename,
-    ...(file.previous_filename ? { previousPath: file.previous_filename } : {}),
-    status: STATUSES[file.status] ?? 'modified',
+    previousPath: previousPathOf(file),
+    status: STATUSES[file.status],
     // The forge stops counting in a file that is too long for its own pages; the diff has them all.
     additions: found?.additions ?? file.additions,
     deletions: found?.deletions ?? file.deletions,
@@ -122,8 +124,9 @@ function toChangedFile(file: ListedFile, found: FileDiff | undefined): ChangedFi
 }
 
 async function wholeDiff(client: GiteaClient, ref: PullRequestRef): Promise<ReadonlyMap<string, FileDiff>> {
+  const route = `${pullPath(ref)}.diff`;
   try {
-    return splitDiff((await client.text(`${pullPath(ref)}.diff`, MAX_DIFF_BYTES)) ?? '');
+    return splitDiff(requireFound(await client.text(route, MAX_DIFF_BYTES), `GET ${route}`));
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'too-large') {
       return new Map(); // More than may be read: every file is said to be too large.

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import type { Commit, PullRequestRef, Tree } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { type GiteaClient, path } from './client.ts';
 import { askTree } from './objects.ts';
 import { pullPath, repositoryPath } from './read.ts';
@@ -27,16 +28,16 @@ export async function commits(
  * settings, and old versions leave it empty.
  */
 function toCommit({ sha, commit, author, committer, parents }: z.output<typeof shapes.commits>[number]): Commit {
-  const { verified = null, signer } = commit.verification ?? {};
-  const login = verified === true ? signer?.username : undefined;
+  const verified = yesNo(commit.verification?.verified);
+  const signer = verified === 'yes' ? commit.verification?.signer?.username : undefined;
   return {
     sha,
     message: commit.message,
-    author: { ...commit.author, login: author },
-    committer: { ...commit.committer, login: committer },
+    author: { ...commit.author, login: author, bot: 'unknown' },
+    committer: { ...commit.committer, login: committer, bot: 'unknown' },
     parents,
     verified,
-    ...(login ? { signer: login } : {}),
+    signer: signer || undefined,
   };
 }
 

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { Conversation, Conversations } from '../port/conversations.ts';
+import { ForgeError } from '../port/forge-error.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { type GiteaAccount, path, SHORT } from './client.ts';
 import { pullPath } from './read.ts';
 import { reviewList } from './reviews.ts';
@@ -31,9 +33,15 @@ export async function conversations(
   const conversations: Conversation[] = [];
   for (const review of withComments.slice(0, MAX_REVIEWS)) {
     const route = `${pullPath(ref)}${path('reviews', review.id)}/comments`;
-    // A review that was deleted meanwhile has none. This list has no pages.
+    // This list has no pages.
     const comments = await client.ask(route, shapes.threadComments, { maxStringBytes: SHORT });
-    conversations.push(...threadsOf(review, comments ?? [], headSha));
+    if (comments === undefined) {
+      // Deleted meanwhile, or not shown: the next look at the list of reviews tells.
+      throw new ForgeError('unavailable', `GET ${route}: the comments of a listed review are not found`, {
+        status: 404,
+      });
+    }
+    conversations.push(...threadsOf(review, comments, headSha));
   }
   return { conversations, complete: withComments.length <= MAX_REVIEWS };
 }
@@ -62,8 +70,8 @@ function threadOf(
     path: file,
     line: position || null,
     // The forge folds away what is about lines that have changed, and does not say so. Nothing changes without a push.
-    outdated: review.commit_id === headSha ? false : null,
-    resolved: resolver === undefined ? null : resolver !== null,
+    outdated: review.commit_id === headSha ? 'no' : 'unknown',
+    resolved: yesNo(resolver === undefined ? undefined : resolver !== null),
     resolvedBy: resolver ?? null,
     answeredBy: answers.map((answer) => answer.user),
   };

@@ -48,7 +48,7 @@ export function makeGitea(name: GiteaName, client: GiteaClient, close: () => Pro
     ask: (ref, questions) => read.answerTo(client, ref, questions[name]),
     async pullRequestWithFacts(ref) {
       const pullRequest = await read.pullRequest(client, ref);
-      return pullRequest && { pullRequest, preloaded: {}, files: new Map() };
+      return pullRequest && { pullRequest, settled: 'unknown', preloaded: {}, files: new Map() };
     },
     // Each export of a module that is spread is a method of a forge.
     ...bindClient(account, { ...read.METHODS, ...ancestry, ...history, ...reviews.METHODS, ...posted, ...inline }),

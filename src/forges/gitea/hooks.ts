@@ -2,6 +2,7 @@ import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { Hook, HookList, HookPlace, HookReader } from '../port/inspection.ts';
 import { splitRepository } from '../port/names.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { GiteaName } from './differences.ts';
 import { missingHookEvents } from './hook-events.ts';
@@ -58,10 +59,10 @@ function toHook(place: HookPlace, { active, events, config }: shapes.ListedHook)
   return {
     place,
     url: config.url,
-    active,
+    active: yesNo(active),
     contentType: config.content_type,
     events,
     // Shown to nobody, not even whether there is one.
-    hasSecret: undefined,
+    hasSecret: 'unknown',
   };
 }

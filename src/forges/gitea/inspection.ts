@@ -1,4 +1,5 @@
 import type { BranchProtection, InspectedRepository, Inspection } from '../port/inspection.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { grants } from './access.ts';
 import { type GiteaClient, path } from './client.ts';
 import type { GiteaName } from './differences.ts';
@@ -21,7 +22,7 @@ async function inspect(client: GiteaClient, name: string): Promise<InspectedRepo
     answer && {
       ...toRepositoryNow(answer),
       archived: answer.archived,
-      mayWrite: answer.permissions?.push,
+      mayWrite: yesNo(answer.permissions?.push),
     }
   );
 }

@@ -14,6 +14,7 @@ import type {
   Visibility,
 } from '../port/pull-request.ts';
 import type { Question } from '../port/question.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { type GiteaAccount, type GiteaClient, path, SHORT } from './client.ts';
 import * as shapes from './shapes.ts';
 
@@ -84,15 +85,15 @@ export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): 
     name: answer.full_name,
     defaultBranch: answer.default_branch,
     visibility: visibilityOf(answer),
-    ...(answer.topics && { topics: answer.topics }),
+    topics: answer.topics ?? undefined,
   };
 }
 
-function visibilityOf({ private: isPrivate, internal }: z.output<typeof shapes.repositoryNow>): Visibility {
+function visibilityOf({ private: isPrivate, internal }: z.output<typeof shapes.repositoryNow>): Visibility | undefined {
   if (isPrivate) {
     return 'private';
   }
-  return internal === true ? 'internal' : 'public';
+  return internal === undefined ? undefined : internal ? 'internal' : 'public';
 }
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
@@ -108,7 +109,8 @@ function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
     archived: answer.base.repo.archived,
     title: answer.title,
     author: answer.user,
-    draft: answer.draft ?? DRAFT_TITLE.test(answer.title),
+    firstTime: 'unknown',
+    draft: yesNo(answer.draft ?? DRAFT_TITLE.test(answer.title)),
     labels: answer.labels.map((label) => label.name),
     updatedAt: utc(answer.updated_at),
     base: { branch: answer.base.ref },

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { id } from '../answer.ts';
 
 // Only what is used of the answers of Gitea and Forgejo (modules/structs in their sources, /api/swagger on any
-// installation). Other fields are dropped.
+// installation). Other fields are dropped. Go writes an empty list as null; a key that is missing altogether is not
+// known, and never an empty list.
 
 const login = z
   .object({ login: z.string() })
-  .nullish()
+  .nullable()
   .transform((user) => user?.login ?? 'Ghost');
 
 const text = z
@@ -45,13 +46,16 @@ export const pull = z.object({
   state: z.enum(['open', 'closed']),
   merged_at: z.string().nullish(),
   title: z.string(),
-  body: text,
+  body: z
+    .string()
+    .nullable()
+    .transform((value) => value ?? ''),
   /** Older versions do not say: there the title does. */
   draft: z.boolean().optional(),
   user: login,
   labels: z
     .array(z.object({ name: z.string() }))
-    .nullish()
+    .nullable()
     .transform((labels) => labels ?? []),
   updated_at: z.string(),
   /** Comments in the conversation. */
@@ -70,7 +74,7 @@ export const pull = z.object({
     label: z.string(),
     ref: z.string(),
     sha: z.string(),
-    repo: z.object({ full_name: z.string() }).nullish(),
+    repo: z.object({ full_name: z.string() }).nullable(),
   }),
 });
 /** In a list: whoever opened one can make its description as long as they like. */
@@ -81,7 +85,7 @@ export const files = z.array(
   z.object({
     filename: z.string(),
     previous_filename: z.string().optional(),
-    status: z.string(),
+    status: z.enum(['added', 'changed', 'copied', 'deleted', 'renamed', 'unchanged']),
     additions: z.number().int(),
     deletions: z.number().int(),
   }),
@@ -89,12 +93,12 @@ export const files = z.array(
 
 const signature = z
   .object({ name: text, email: text })
-  .nullish()
+  .nullable()
   .transform((person) => person ?? { name: '', email: '' });
 /** Null for an e-mail address of no account. */
 const account = z
   .object({ login: z.string() })
-  .nullish()
+  .nullable()
   .transform((user) => user?.login ?? null);
 
 export const commit = z.object({
@@ -111,7 +115,7 @@ export const commit = z.object({
   committer: account,
   parents: z
     .array(z.object({ sha: z.string() }))
-    .nullish()
+    .nullable()
     .transform((parents) => (parents ?? []).map((parent) => parent.sha)),
 });
 export const commits = z.array(commit);
@@ -119,10 +123,15 @@ export const commits = z.array(commit);
 /** One page of it; `truncated` says that there are more. */
 export const tree = z.object({
   truncated: z.boolean(),
-  tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })).nullish(),
+  tree: z.array(z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: z.string() })).nullable(),
 });
 
-export const blob = z.object({ encoding: z.string().nullish(), content: z.string().nullish() });
+/** Without content where it is larger than the forge shows (DEFAULT_MAX_BLOB_SIZE); of older versions that is empty. */
+export const blob = z.object({
+  encoding: z.string().nullish(),
+  content: z.string().nullish(),
+  size: z.number().optional(),
+});
 
 /** One ref, or all that begin with its name. */
 const gitRef = z.object({ ref: z.string(), object: z.object({ sha: z.string() }) });
@@ -134,12 +143,12 @@ export const reviews = z.array(
     user: login,
     /** The team whose review is requested, where it is not a person. */
     team: z.object({ name: z.string() }).nullish(),
-    state: z.string(),
+    state: z.enum(['APPROVED', 'REQUEST_CHANGES', 'COMMENT', 'PENDING', 'REQUEST_REVIEW']),
     commit_id: text,
-    dismissed: z.boolean().default(false),
+    dismissed: z.boolean(),
     official: z.boolean(),
     submitted_at: text,
-    comments_count: z.number().int().default(0),
+    comments_count: z.number().int(),
   }),
 );
 
@@ -239,8 +248,8 @@ export const tag = z.object({ commit: z.object({ sha: z.string() }) });
 
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
-  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
-  z.object({ type: z.string(), encoding: z.string().nullish(), content: z.string().nullish() }),
+  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined, size: undefined })),
+  blob.extend({ type: z.string() }),
 ]);
 
 /** The answer to a search for repositories: the list is inside an object. */

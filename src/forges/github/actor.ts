@@ -1,14 +1,21 @@
 import { z } from 'zod';
+import type { YesNo } from '../port/yes-no.ts';
 
 /** What a query asks of an account. */
 export const ACTOR = '{ __typename login }';
 
+const FIRST_TIME: Readonly<Record<string, YesNo>> = {
+  FIRST_TIMER: 'yes',
+  FIRST_TIME_CONTRIBUTOR: 'yes',
+  CONTRIBUTOR: 'no',
+};
+
 /**
- * Whether the author of a pull request has committed nothing before, by what GraphQL and REST call the association.
- * `NONE`, which bots have too, does not say it.
+ * Whether the author of a pull request has committed nothing before, by what GraphQL and REST call the association. No
+ * other word says anything of commits: members, owners and collaborators may have none.
  */
-export function isFirstTime(association: string | undefined): boolean | undefined {
-  return association === undefined || association === 'NONE' ? undefined : association.startsWith('FIRST_TIME');
+export function isFirstTime(association: string | undefined): YesNo {
+  return FIRST_TIME[association ?? ''] ?? 'unknown';
 }
 
 /** What the site calls every deleted account. */

@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import { requireFound } from '../answer.ts';
+import { previousPathOf, requireFound } from '../answer.ts';
 import { countLines, diffOfPatch, type FileDiff, splitDiff } from '../diff.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ChangedFile, ChangedFiles, PullRequestRef } from '../port/pull-request.ts';
@@ -102,7 +102,7 @@ function toChangedFile(file: File, whole: ReadonlyMap<string, FileDiff>): Change
   const diff = diffOf(file, whole);
   return {
     path: file.filename,
-    ...(file.previous_filename === undefined ? {} : { previousPath: file.previous_filename }),
+    previousPath: previousPathOf(file),
     status: STATUSES[file.status],
     additions: file.additions,
     deletions: file.deletions,

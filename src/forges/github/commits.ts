@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import type { Commit, CommitPerson, PullRequestRef, Tree } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { hostOf } from './accounts.ts';
 import type { GitHubClient } from './client.ts';
 import { address, repositoryAddress } from './read.ts';
@@ -28,14 +29,11 @@ export async function commits(
   { signers }: { readonly signers: boolean } = { signers: false },
 ): Promise<readonly Commit[]> {
   const listed = await listCommits(client, ref);
-  if (!signers || !listed.some(({ verified }) => verified === true)) {
+  if (!signers || !listed.some(({ verified }) => verified === 'yes')) {
     return listed;
   }
   const signerOf = await readSigners(client, ref);
-  return listed.map((commit) => {
-    const signer = commit.verified === true ? signerOf.get(commit.sha) : undefined;
-    return signer === undefined ? commit : { ...commit, signer };
-  });
+  return listed.map((commit) => (commit.verified === 'yes' ? { ...commit, signer: signerOf.get(commit.sha) } : commit));
 }
 
 async function listCommits(client: GitHubClient, ref: PullRequestRef): Promise<readonly Commit[]> {
@@ -70,7 +68,8 @@ function toCommit(
     // REST does not tell what was made on the server's pages, but its address does, unless an administrator has set another.
     committer: committerOf(made, made.email.toLowerCase() === `noreply@${host}`),
     parents: parents.map((parent) => parent.sha),
-    verified: commit.verification?.verified ?? null,
+    verified: yesNo(commit.verification?.verified),
+    signer: undefined,
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import type { Conversation, Conversations } from '../port/conversations.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -53,8 +54,8 @@ const node = z
       bot: first.author.bot,
       path,
       line,
-      outdated: isOutdated,
-      resolved: isResolved,
+      outdated: yesNo(isOutdated),
+      resolved: yesNo(isResolved),
       resolvedBy: isResolved ? (resolvedBy?.login ?? null) : null,
       answeredBy: hasNextPage ? null : answers.map(({ author }) => author.login),
     }),

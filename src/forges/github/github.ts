@@ -75,7 +75,7 @@ export function makeGitHub(client: GitHubClient, close: () => Promise<void>, log
         async () => reviewAtOnce(client, ref, paths, await account.self(), loginOf),
         async () => {
           const read = await pullRequest(client, ref);
-          return read && { pullRequest: read, preloaded: {}, files: new Map() };
+          return read && { pullRequest: read, settled: 'unknown', preloaded: {}, files: new Map() };
         },
       ),
     reviews: (ref) => reviews(client, ref, graphqlFirst),

@@ -2,6 +2,7 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { ForgeError } from '../port/forge-error.ts';
 import type { Hook, HookList, HookPlace, HookReader } from '../port/inspection.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { APP_EVENTS } from './app-permissions.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -63,10 +64,10 @@ function toHook(place: HookPlace, hook: { active?: boolean; events: string[]; co
   return {
     place,
     url: hook.config.url ?? '',
-    active: hook.active,
+    active: yesNo(hook.active),
     contentType: hook.config.content_type,
     events: hook.events,
-    hasSecret: Boolean(hook.config.secret),
+    hasSecret: yesNo(Boolean(hook.config.secret)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { BranchProtection, InspectedRepository, Inspection, RequiredStatus } from '../port/inspection.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { grants } from './access.ts';
 import type { GitHubClient } from './client.ts';
 import { makeHookReader } from './hooks.ts';
@@ -29,7 +30,7 @@ async function inspect(client: GitHubClient, name: string): Promise<InspectedRep
       ...toRepositoryNow(answer),
       archived: answer.archived,
       // What an App may do is a matter of its permissions.
-      mayWrite: client.kind === 'app' ? undefined : answer.permissions?.push,
+      mayWrite: client.kind === 'app' ? 'unknown' : yesNo(answer.permissions?.push),
     }
   );
 }

@@ -10,6 +10,7 @@ import type {
   PullRequestRead,
   PullRequestRef,
 } from '../port/pull-request.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { accountsIn, hostOf } from './accounts.ts';
 import { isFirstTime } from './actor.ts';
 import type { AppLoginOf } from './app-logins.ts';
@@ -57,6 +58,7 @@ export async function reviewAtOnce(
   const commentCount = comments && reviewThreads && comments.length + reviewThreads.length;
   return {
     pullRequest: toPullRequest(repository, pull, await authorOf(ref, pull, loginOf), commentCount),
+    settled: 'unknown',
     preloaded: preloadedFacts(pull, self),
     files: filesAt(pull.baseRef.target, paths),
   };
@@ -97,7 +99,6 @@ function toPullRequest(
   if (pull.labels === undefined || pull.baseRef.name !== pull.baseRefName) {
     throw unusable('more labels than a page, or another base branch than its name says');
   }
-  const firstTime = isFirstTime(pull.authorAssociation);
   return {
     repository: repository.nameWithOwner,
     number: pull.number,
@@ -107,8 +108,8 @@ function toPullRequest(
     title: pull.title,
     body: pull.body,
     author,
-    ...(firstTime === undefined ? {} : { firstTime }),
-    draft: pull.isDraft,
+    firstTime: isFirstTime(pull.authorAssociation),
+    draft: yesNo(pull.isDraft),
     labels: pull.labels.map(({ name }) => name).sort(),
     updatedAt: pull.updatedAt,
     base: { branch: pull.baseRefName },
@@ -152,6 +153,7 @@ function changedFilesOf({ files, changedFiles }: PullNode & FactsNode): ChangedF
       : [
           {
             path,
+            previousPath: undefined,
             status: FILE_STATUSES[changeType],
             additions,
             deletions,
@@ -178,15 +180,17 @@ function commitsOf({ commits }: FactsNode): readonly Commit[] | undefined {
         author: personOf(author),
         committer: made,
         parents: parents.map((parent) => parent.oid),
-        verified: null,
+        verified: 'unknown',
+        signer: undefined,
       },
     ];
   });
   return listed?.length === commits?.length ? listed : undefined;
 }
 
+/** Only people are users here. */
 function personOf({ name, email, user }: Person): CommitPerson {
-  return { name: name ?? '', email: email ?? '', login: user?.login ?? null };
+  return { name: name ?? '', email: email ?? '', login: user?.login ?? null, bot: user === null ? 'unknown' : 'no' };
 }
 
 /** Also of commits that REST has to be asked for. */

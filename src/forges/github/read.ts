@@ -13,6 +13,7 @@ import type {
   Visibility,
 } from '../port/pull-request.ts';
 import type { Question } from '../port/question.ts';
+import { yesNo } from '../port/yes-no.ts';
 import { isFirstTime } from './actor.ts';
 import type { GitHubAccount, GitHubClient } from './client.ts';
 import { ask, askAll, askList } from './request.ts';
@@ -65,23 +66,25 @@ export function toRepositoryNow(answer: z.output<typeof shapes.repositoryNow>): 
     name: answer.full_name,
     defaultBranch: answer.default_branch,
     visibility: visibilityOf(answer),
-    ...(answer.topics && { topics: answer.topics }),
+    topics: answer.topics,
   };
 }
 
-function visibilityOf({ private: isPrivate, visibility }: z.output<typeof shapes.repositoryNow>): Visibility {
-  if (!isPrivate) {
-    return 'public';
-  }
-  return visibility === 'internal' ? 'internal' : 'private';
+/** What is not private is public, whatever a word says that is not known. */
+function visibilityOf({
+  private: isPrivate,
+  visibility,
+}: z.output<typeof shapes.repositoryNow>): Visibility | undefined {
+  return isPrivate ? HIDDEN.find((word) => word === visibility) : 'public';
 }
+
+const HIDDEN = ['internal', 'private'] as const;
 
 export function toPullRequest(answer: z.output<typeof shapes.pull>): PullRequest {
   return { ...toListed(answer), body: answer.body ?? '' };
 }
 
 function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
-  const firstTime = isFirstTime(answer.author_association);
   return {
     repository: answer.base.repo.full_name,
     number: answer.number,
@@ -90,8 +93,8 @@ function toListed(answer: z.output<typeof shapes.listedPull>): OpenPullRequest {
     archived: answer.base.repo.archived,
     title: answer.title,
     author: answer.user,
-    ...(firstTime === undefined ? {} : { firstTime }),
-    draft: answer.draft,
+    firstTime: isFirstTime(answer.author_association),
+    draft: yesNo(answer.draft),
     // Sorted: REST and GraphQL list them in different orders.
     labels: answer.labels.map((label) => label.name).sort(),
     updatedAt: answer.updated_at,

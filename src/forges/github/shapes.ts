@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { id } from '../answer.ts';
 import { GHOST } from './actor.ts';
+import { yesNo } from '../port/yes-no.ts';
 
 // Only what is used of GitHub's answers (https://docs.github.com/en/rest). Other fields are dropped.
 
@@ -32,7 +33,7 @@ export const pull = z.object({
   merged_at: z.string().nullish(),
   title: z.string(),
   body: z.string().nullable(),
-  draft: z.boolean().default(false),
+  draft: z.boolean().optional(),
   user: login,
   labels: z.array(z.object({ name: z.string() })),
   updated_at: z.string(),
@@ -76,7 +77,10 @@ const signature = z.object({ name: z.string().default(''), email: z.string().def
 const account = z
   .object({ login: z.string().optional(), type: z.string().optional() })
   .nullish()
-  .transform((user) => ({ login: user?.login ?? null, ...(user?.type === 'Bot' ? { bot: true } : {}) }));
+  .transform((user) => ({
+    login: user?.login ?? null,
+    bot: yesNo(user?.type === undefined ? undefined : user.type === 'Bot'),
+  }));
 
 const commit = z.object({
   sha: z.string(),
@@ -142,7 +146,7 @@ export const membership = z.object({ state: z.enum(['active', 'pending']) });
 
 /** A directory is a list; a submodule or a link has another `type`. */
 export const contents = z.union([
-  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined })),
+  z.array(z.unknown()).transform(() => ({ type: 'dir', encoding: undefined, content: undefined, size: undefined })),
   z.object({
     type: z.string(),
     encoding: z.string().optional(),

@@ -1,5 +1,7 @@
 /** Conversations about the change, in the words that all forges share. */
 
+import type { YesNo } from './yes-no.ts';
+
 /** One that somebody began at a line, or at a file, and that people can resolve. */
 export interface Conversation {
   /** Login of who began it; `ghost` where the account is gone. An App of GitHub has `[bot]` behind its name. */
@@ -9,10 +11,9 @@ export interface Conversation {
   readonly path: string;
   /** Null: it is about the whole file, or about a line that is no longer there. */
   readonly line: number | null;
-  /** Whether the lines that it is about have changed since; null where the forge does not tell. */
-  readonly outdated: boolean | null;
-  /** Null where the forge does not tell. */
-  readonly resolved: boolean | null;
+  /** Whether the lines that it is about have changed since. */
+  readonly outdated: YesNo;
+  readonly resolved: YesNo;
   /** Login of who resolved it; null where nobody did, or the forge does not tell. */
   readonly resolvedBy: string | null;
   /** Logins of all who have written in it after its first comment; null where the forge did not tell all of them. */

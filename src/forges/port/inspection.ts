@@ -1,4 +1,5 @@
 import type { RepositoryNow } from './pull-request.ts';
+import type { YesNo } from './yes-no.ts';
 
 /**
  * How a forge is set up for Gatehouse: for the commands that look at an installation. No review needs it. Types only.
@@ -14,8 +15,8 @@ export interface Grants {
 
 export interface InspectedRepository extends RepositoryNow {
   readonly archived: boolean;
-  /** Whether Gatehouse's account may write to it; undefined where that is not a matter of the account. */
-  readonly mayWrite: boolean | undefined;
+  /** Whether Gatehouse's account may write to it; unknown also where that is not a matter of the account. */
+  readonly mayWrite: YesNo;
 }
 
 /** Where a webhook is set. `owner`: of the organisation, or of the person whose repository it is. */
@@ -25,14 +26,13 @@ export interface Hook {
   readonly place: HookPlace;
   /** As it was typed in: it may have a password in it. */
   readonly url: string;
-  /** Undefined where the forge does not say. */
-  readonly active: boolean | undefined;
+  readonly active: YesNo;
   /** `json`, or `form`. */
   readonly contentType: string;
   /** As the forge's API names them; `*` is all of them. */
   readonly events: readonly string[];
-  /** Whether it has a secret to sign with; undefined where the forge does not say. */
-  readonly hasSecret: boolean | undefined;
+  /** Whether it has a secret to sign with. */
+  readonly hasSecret: YesNo;
 }
 
 /** The webhooks of one place. `hidden`: the credentials may not list them. */

@@ -25,9 +25,9 @@ export interface PullRequest extends PullRequestRef {
   readonly body: string;
   /** Login of its author. */
   readonly author: string;
-  /** Whether its author has committed nothing to the repository before. Absent where the forge does not tell. */
-  readonly firstTime?: boolean;
-  readonly draft: boolean;
+  /** Whether its author has committed nothing to the repository before. */
+  readonly firstTime: YesNo;
+  readonly draft: YesNo;
   readonly labels: readonly string[];
   /** When anything about it last changed; comments count too. */
   readonly updatedAt: string;
@@ -57,9 +57,10 @@ export interface RepositoryNow extends RepositoryIds {
   /** `owner/name`: another one than was asked for when it was renamed or transferred. */
   readonly name: string;
   readonly defaultBranch: string;
-  readonly visibility: Visibility;
-  /** Absent where the forge does not tell. */
-  readonly topics?: readonly string[];
+  /** Undefined where the forge does not tell, or calls it by a word that is not known. */
+  readonly visibility: Visibility | undefined;
+  /** Undefined where the forge does not tell. */
+  readonly topics: readonly string[] | undefined;
 }
 
 /** Its description is read with a single one only. */
@@ -110,8 +111,8 @@ export interface PreloadedFacts {
 
 export interface PullRequestRead {
   readonly pullRequest: PullRequestNow;
-  /** Whether any change after the reading has a later `updatedAt`. Absent: unknown. */
-  readonly settled?: boolean;
+  /** Whether any change after the reading has a later `updatedAt`. */
+  readonly settled: YesNo;
   readonly preloaded: PreloadedFacts;
   /** Files at {@link PullRequestNow.baseCommit}; null: there is no such file. */
   readonly files: ReadonlyMap<string, string | null>;
@@ -120,8 +121,8 @@ export interface PullRequestRead {
 /** One file of a pull request's change. */
 export interface ChangedFile {
   readonly path: string;
-  /** Where it was before a rename. */
-  readonly previousPath?: string;
+  /** Where it was before it was renamed, or copied; undefined otherwise. */
+  readonly previousPath: string | undefined;
   readonly status: 'added' | 'modified' | 'removed' | 'renamed';
   readonly additions: number;
   readonly deletions: number;
@@ -151,13 +152,13 @@ export interface Commit {
   readonly committer: CommitPerson | null;
   /** Ids. Two or more make a merge commit. */
   readonly parents: readonly string[];
-  /** Whether the forge has verified its signature; null when it does not tell, or was not asked. */
-  readonly verified: boolean | null;
+  /** Whether the forge has verified its signature; unknown also where it was not asked. */
+  readonly verified: YesNo;
   /**
    * Login of the account whose key made the verified signature; null where no account's did, as on GitHub where it
-   * signs itself. Absent when the forge does not tell, or was not asked.
+   * signs itself. Undefined when the forge does not tell, or was not asked.
    */
-  readonly signer?: string | null;
+  readonly signer: string | null | undefined;
 }
 
 export interface CommitPerson {
@@ -165,8 +166,8 @@ export interface CommitPerson {
   readonly email: string;
   /** The login of the account with this e-mail address; null when the forge has none. */
   readonly login: string | null;
-  /** Whether the account is a program, where the forge says so. */
-  readonly bot?: boolean;
+  /** Whether the account is a program. */
+  readonly bot: YesNo;
 }
 
 /** Every file of a commit: its path, and its mode and object id as one text. */

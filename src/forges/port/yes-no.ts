@@ -1,6 +1,6 @@
 /**
- * The answer to a question that a forge may leave open. In words, so that nothing reads what was not told as a no: an
- * absent key, null and `false` all fail the same test.
+ * What a forge may leave open. Words, so that no `if`, `!` or `??` can read what it did not say as a no: a missing word
+ * is none.
  */
 export type YesNo = 'yes' | 'no' | 'unknown';
 

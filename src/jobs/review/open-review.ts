@@ -154,7 +154,8 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     claim: () => claim,
     hasNoComments: () => commented === false,
     commentId: before?.commentId ?? undefined,
-    async enter({ pullRequest, settled = false }) {
+    async enter({ pullRequest, settled: known }) {
+      const settled = known === 'yes';
       if (pullRequest.repository !== claim.repository) {
         await moveRepository(pool, claim.repository, pullRequest.repository);
         ({ claim, before } = await beginReview(pool, pullRequest));

@@ -41,7 +41,7 @@ export async function reportGivenUp(
       log.info({ ...ref }, 'not reporting a failed review: the repository has no known policy');
       return;
     }
-    await review.enter({ pullRequest });
+    await review.enter({ pullRequest, settled: 'unknown' });
     await saveAndRecord(deps, review.claim(), pullRequest, {
       state: 'error',
       description: givenUpBecause(error),

@@ -38,7 +38,9 @@ export function evaluate(
 }
 
 function evaluateOne(rule: Rule, facts: Facts): EvaluatedRule {
-  return facts.pullRequest.draft && asksForDraft(rule) ? evaluateDraft(rule, facts) : evaluateRule(rule, facts);
+  return facts.pullRequest.draft !== 'no' && asksForDraft(rule)
+    ? evaluateDraft(rule, facts)
+    : evaluateRule(rule, facts);
 }
 
 /** The worst first. */
@@ -46,7 +48,7 @@ const BLOCKING: readonly RuleOutcome[] = ['failed', 'undecided', 'waiting'];
 
 function evaluateDraft(rule: Rule, facts: Facts): EvaluatedRule {
   const asItIs = evaluateRule(rule, facts);
-  const asIfReady = evaluateRule(rule, { ...facts, pullRequest: { ...facts.pullRequest, draft: false } });
+  const asIfReady = evaluateRule(rule, { ...facts, pullRequest: { ...facts.pullRequest, draft: 'no' } });
   const worst = BLOCKING.find((outcome) => [asItIs.outcome, asIfReady.outcome].includes(outcome));
   return worst === undefined || worst === asItIs.outcome ? asItIs : { ...asIfReady, asIfReady: true };
 }

@@ -92,7 +92,7 @@ export async function readBaseline<Cached = never>(
   if (!sameRepository(found.name, repository)) {
     return { kind: 'absent', reason: `${repository} was renamed to ${found.name}` };
   }
-  const { id, ownerId, visibility, defaultBranch } = found;
+  const { id, ownerId, visibility = 'private', defaultBranch } = found;
   const ids = { id, ownerId };
   if (!isTrusted(ids)) {
     const reason = `${repository} is not known to be the repository that its baseline was read from: it may be another one of the same name`;

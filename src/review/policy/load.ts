@@ -215,7 +215,7 @@ async function readNamedPolicy(
   if (now === undefined || !sameRepository(now.name, repository)) {
     return { kind: 'moved' };
   }
-  return (await trusts(now)) ? { kind: 'policy', file, visibility: now.visibility } : { kind: 'replaced' };
+  return (await trusts(now)) ? { kind: 'policy', file, visibility: now.visibility ?? 'private' } : { kind: 'replaced' };
 }
 
 /** A commit that people wrote may not exist. One that the forge itself has named does. */
@@ -300,7 +300,7 @@ async function shownMisnamed(
     if (commit === undefined || now === undefined || !sameRepository(now.name, repository)) {
       return [];
     }
-    return (await isHiddenIn(forge, now.visibility, shownIn)) ? [] : misnamedAt(forge, repository, commit);
+    return (await isHiddenIn(forge, now.visibility ?? 'private', shownIn)) ? [] : misnamedAt(forge, repository, commit);
   });
 }
 

@@ -244,7 +244,7 @@ function isVerified({ verified }: Commit, wanted: boolean | undefined): boolean 
   if (wanted === undefined) {
     return true;
   }
-  return verified === null ? undefined : verified === wanted;
+  return verified === 'unknown' ? undefined : verified === (wanted ? 'yes' : 'no');
 }
 
 /** Only the account that the forge names counts: who makes a key writes the name and the e-mail address in it. */
@@ -256,10 +256,10 @@ function isSignedBy(
   if (wanted === undefined) {
     return true;
   }
-  if (verified === false || signer === null) {
+  if (verified === 'no' || signer === null) {
     return false;
   }
-  return verified === null || signer === undefined ? undefined : isMember(signer, splitTeams(wanted), teams);
+  return verified === 'unknown' || signer === undefined ? undefined : isMember(signer, splitTeams(wanted), teams);
 }
 
 /** As the Developer Certificate of Origin is checked: somebody else's sign-off is not the author's. */
@@ -302,7 +302,7 @@ function unverifiable({ signed_by }: Traits, commits: readonly Commit[], teams: 
     return say`; the forge does not say whether it has verified ${listed(commits)}`;
   }
   const unread = couldNotRead('undecided', unreadableTeams(splitTeams(signed_by).teams, teams));
-  const ofNobody = commits.filter(({ verified, signer }) => verified === null || signer === undefined);
+  const ofNobody = commits.filter(({ verified, signer }) => verified === 'unknown' || signer === undefined);
   return ofNobody.length === 0 ? unread : say`; the forge does not say who has signed ${listed(ofNobody)}${unread}`;
 }
 

@@ -3,6 +3,7 @@ import { type Author, authorsOf } from '../../facts/authors/authors.ts';
 import { namesPeople } from '../../facts/authors/names.ts';
 import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
+import type { YesNo } from '../../forges/port/yes-no.ts';
 import { joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { isMember } from './team-members.ts';
@@ -74,12 +75,12 @@ export const contributors = definePredicate({
     const asked = wanted.coAuthors ? people : people.filter(({ as }) => as !== 'co-author');
     const answers = asked.map((person) => ({ person, is: isWanted(person) }));
     const of = (is: boolean | undefined) => answers.filter((answer) => answer.is === is).map(({ person }) => person);
-    const first = wanted.firstTime ? facts.pullRequest.firstTime : false;
+    const first = wanted.firstTime ? facts.pullRequest.firstTime : 'no';
     const outcome = wanted.only
       ? outcomeOf(of(false).length > 0, of(undefined).length > 0 || !complete, 'unmatched')
       : outcomeOf(
-          of(true).length > 0 || first === true,
-          of(undefined).length > 0 || !complete || first === undefined,
+          of(true).length > 0 || first === 'yes',
+          of(undefined).length > 0 || !complete || first === 'unknown',
           'matched',
         );
     const whom = describe(wanted);
@@ -88,7 +89,7 @@ export const contributors = definePredicate({
       expected: wanted.only
         ? say`nobody but ${whom} among the authors of the commits`
         : say`${whom} among the authors of the commits`,
-      found: say`${named(wanted.only ? of(false) : of(true), facts, first === true)}${doubts(of(undefined), complete, first)}`,
+      found: say`${named(wanted.only ? of(false) : of(true), facts, first === 'yes')}${doubts(of(undefined), complete, first)}`,
       remedy: {
         toMatch: wanted.only
           ? say`Open a pull request without the commits of others.`
@@ -144,11 +145,13 @@ function named(authors: readonly Author[], { pullRequest }: Facts, first: boolea
   return all.length === 0 ? say`nobody else` : quotedList(all, SHOWN);
 }
 
-function doubts(unsure: readonly Author[], complete: boolean, first: boolean | undefined): Text {
+const FIRST_UNKNOWN = say`; the forge does not say whether the author has committed before: leave out those whom the rule is not about, as with ${"not: { author: '@organisation/*' }"}`;
+
+function doubts(unsure: readonly Author[], complete: boolean, first: YesNo): Text {
   const names = unsure.map(({ login, named: address }) => login ?? address);
   return [
     ...(names.length === 0 ? [] : say`; who ${quotedList([...new Set(names)], SHOWN)} is could not be read`),
     ...(complete ? [] : say`; not all authors of the commits could be read`),
-    ...(first === undefined ? say`; whether this is the author’s first contribution is not known` : []),
+    ...(first === 'unknown' ? FIRST_UNKNOWN : []),
   ];
 }

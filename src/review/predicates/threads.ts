@@ -97,15 +97,18 @@ function unresolvedIn(wanted: Wanted, facts: Facts): (conversation: Conversation
   const isFrom = wantedStarters(wanted, isMachine, facts);
   const authors = authorsOf(facts.commits, facts.people);
   return (conversation) => {
-    const counts =
-      wanted.ignoresOutdated && conversation.outdated !== false ? (conversation.outdated ? false : undefined) : true;
+    const counts = wanted.ignoresOutdated ? COUNTS[conversation.outdated] : true;
     const open =
-      conversation.resolved === null
+      conversation.resolved === 'unknown'
         ? undefined
-        : !conversation.resolved || (wanted.byOthers && isOpenForOthers(conversation, facts, authors, isMachine));
+        : conversation.resolved === 'no' ||
+          (wanted.byOthers && isOpenForOthers(conversation, facts, authors, isMachine));
     return every([isFrom(conversation), counts, open]);
   };
 }
+
+/** By whether the lines that it is about have changed, where those that have do not count. */
+const COUNTS = { yes: false, no: true, unknown: undefined } as const;
 
 /** False where one is false, else undefined where one is. */
 function every(answers: readonly (boolean | undefined)[]): boolean | undefined {

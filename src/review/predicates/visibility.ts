@@ -18,11 +18,11 @@ export const visibility = definePredicate({
     .transform((value): readonly Visibility[] => (typeof value === 'string' ? [value] : value)),
   needs: () => ({ repository: ['visibility'] }),
   judge(wanted, _options, { repository }) {
+    const found = repository?.visibility;
     return {
-      outcome:
-        repository === undefined ? 'undecided' : wanted.includes(repository.visibility) ? 'matched' : 'unmatched',
+      outcome: found === undefined ? 'undecided' : wanted.includes(found) ? 'matched' : 'unmatched',
       expected: say`a repository that is ${quotedList(wanted)}`,
-      found: repository === undefined ? unreadText(repositoryFact) : say`a repository that is ${repository.visibility}`,
+      found: found === undefined ? unreadText(repositoryFact) : say`a repository that is ${found}`,
       remedy: { toMatch: REPOSITORY_REMEDY, toAvoid: REPOSITORY_REMEDY },
     };
   },

@@ -118,8 +118,8 @@ export const FORGES: readonly Fault[] = [
     id: 'forges-old-name-lost',
     title: 'loses the old name of a renamed file on GitHub',
     file: 'src/forges/github/changed-files.ts',
-    find: '...(file.previous_filename === undefined ? {} : { previousPath: file.previous_filename }),',
-    replace: "...(file.status === 'renamed' ? {} : { previousPath: file.previous_filename ?? file.filename }),",
+    find: 'previousPath: previousPathOf(file),',
+    replace: "previousPath: file.status === 'renamed' ? undefined : previousPathOf(file),",
     tests: ['test/integration/forges/reading.test.ts'],
   },
   {

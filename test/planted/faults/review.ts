@@ -238,8 +238,8 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-draft-gets-success',
     title: 'judges a draft only as it is, though its success stays when it becomes ready',
     file: 'src/review/evaluation/evaluate.ts',
-    find: 'facts.pullRequest.draft && asksForDraft(rule) ?',
-    replace: '!facts.pullRequest.draft && asksForDraft(rule) ?',
+    find: "facts.pullRequest.draft !== 'no' && asksForDraft(rule)",
+    replace: "facts.pullRequest.draft === 'no' && asksForDraft(rule)",
     tests: ['test/unit/review/evaluate.test.ts'],
   },
   {

@@ -53,8 +53,9 @@ test('trailers are read as git reads them', (t) => {
 });
 
 function commit(message: string, more: Partial<Commit> = {}): Commit {
-  const alice = { name: 'Alice', email: 'alice@example.test', login: 'alice' };
-  return { sha: 'a'.repeat(40), message, author: alice, committer: alice, parents: [], verified: null, ...more };
+  const alice = { name: 'Alice', email: 'alice@example.test', login: 'alice', bot: 'no' } as const;
+  const unsigned = { verified: 'unknown', signer: undefined } as const;
+  return { sha: 'a'.repeat(40), message, author: alice, committer: alice, parents: [], ...unsigned, ...more };
 }
 
 /** Texts of the co-authors whom a message names, with other trailers that name some. */
@@ -104,7 +105,7 @@ test('addresses that hide others name their login, and the account they belong t
 });
 
 test('an address of the author or committer of a commit is known', (t) => {
-  const other = { name: 'Bob', email: 'B@home.test', login: 'bob' };
+  const other = { name: 'Bob', email: 'B@home.test', login: 'bob', bot: 'no' } as const;
   const commits = [commit('x', { author: other }), commit('Change it\n\nCo-authored-by: B <b@HOME.test>')];
   const { byLogin, unknown, complete } = authorsOf(
     { commits, complete: true, accounts: new Map() },
@@ -118,7 +119,7 @@ const lines = (count: number) =>
   Array.from({ length: count }, (_, index) => `Co-authored-by: ${index} <${index}@x.test>`).join('\n');
 
 test('a co-author whom only an update of the branch tells is known', (t) => {
-  const bob = { name: 'Bob', email: 'bob@example.test', login: 'bob' };
+  const bob = { name: 'Bob', email: 'bob@example.test', login: 'bob', bot: 'no' } as const;
   const update = commit('Merge branch main', { sha: 'b'.repeat(40), author: bob, parents: ['1', '2'] });
   const made = { commits: [commit(`Change it\n\n${BOB}`), update], complete: true, accounts: new Map() };
   const { byLogin, complete } = authorsOf(made, NO_PEOPLE_SETTINGS, new Set([update.sha]));
@@ -129,7 +130,7 @@ test('a co-author whom only an update of the branch tells is known', (t) => {
 test('an address of no account never passes for the login of a machine or a team', (t) => {
   const people = { ...NO_PEOPLE_SETTINGS, machineAccounts: ['ci-*', '*-bot', 'helper', '*@agents.test'] };
   const machine = (email: string) => {
-    const author = { name: 'x', email, login: null };
+    const author = { name: 'x', email, login: null, bot: 'unknown' } as const;
     const made = { commits: [commit('Change it', { author, committer: null })], complete: true, accounts: new Map() };
     return authorsOf(made, people).people.map((person) => person.machine);
   };

@@ -11,8 +11,8 @@ const CONVERSATION: Conversation = {
   bot: false,
   path: 'a.txt',
   line: 1,
-  outdated: false,
-  resolved: false,
+  outdated: 'no',
+  resolved: 'no',
   resolvedBy: null,
   answeredBy: [],
 };
@@ -68,10 +68,10 @@ test('the digest changes with what a rule can see, and not with order or lines',
   const answeredBy = (...logins: string[]) => digest([{ ...CONVERSATION, answeredBy: logins }]);
   t.is(answeredBy('dan', 'bob', 'dan'), answeredBy('bob', 'dan'));
   const changed: readonly Partial<Conversation>[] = [
-    { resolved: true },
-    { resolved: null },
+    { resolved: 'yes' },
+    { resolved: 'unknown' },
     { resolvedBy: 'dan' },
-    { outdated: true },
+    { outdated: 'yes' },
     { author: 'dan' },
     { answeredBy: ['dan'] },
     { answeredBy: null },

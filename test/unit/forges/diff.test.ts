@@ -214,6 +214,7 @@ test('a file that becomes a link is one modified file, with the lines of both', 
     [
       {
         path: 'app.ts',
+        previousPath: undefined,
         status: 'modified',
         additions: 1,
         deletions: 1,

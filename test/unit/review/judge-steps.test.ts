@@ -43,7 +43,8 @@ const loaded = (text: string) =>
   ({ kind: 'policy', policy: policyOf(text), sources: { policyDigest: 'p' }, texts: [] }) satisfies LoadedPolicy;
 
 function changed(path: string): ChangedFile {
-  return { path, status: 'modified', additions: 1, deletions: 0, counted: false, diff: { kind: 'unread' } };
+  const unread = { counted: false, diff: { kind: 'unread' } } as const;
+  return { path, previousPath: undefined, status: 'modified', additions: 1, deletions: 0, ...unread };
 }
 
 function commandOf(author: string): PersonComment {
@@ -246,7 +247,12 @@ test('step 5: a proposed policy that is broken is no success', (t) => {
 
 test('the steps come in their order, and what is only observed is read after the rest', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
-  const result = await judgeOnce(context, { pullRequest: PULL_REQUEST, preloaded: {}, files: new Map() });
+  const result = await judgeOnce(context, {
+    pullRequest: PULL_REQUEST,
+    settled: 'no',
+    preloaded: {},
+    files: new Map(),
+  });
   t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
 });

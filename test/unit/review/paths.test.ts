@@ -57,7 +57,7 @@ test('any of the policies is enough, and is none of the cases', (t) => {
 
 const change = (path: string, status: ChangedFile['status'], previousPath?: string): ChangedFile => ({
   ...{ path, status, additions: 1, deletions: 0, counted: true, diff: { kind: 'unread' } },
-  ...(previousPath !== undefined && { previousPath }),
+  previousPath,
 });
 
 async function told(files: readonly ChangedFile[], ...there: readonly string[]): Promise<readonly string[]> {
