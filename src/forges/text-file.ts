@@ -21,18 +21,26 @@ const NOT_FILES: Readonly<Record<string, string>> = {
   submodule: 'a submodule',
 };
 
+interface Blob {
+  readonly type: string;
+  readonly encoding?: string | null | undefined;
+  readonly content?: string | null | undefined;
+  /** In bytes. */
+  readonly size?: number | undefined;
+}
+
 /** The text of what both kinds of forge answer for a path; undefined when there is nothing. */
-export function textOfBlob(
-  blob: { type: string; encoding?: string | null | undefined; content?: string | null | undefined } | undefined,
-  path: string,
-): string | undefined {
+export function textOfBlob(blob: Blob | undefined, path: string): string | undefined {
   if (blob === undefined) {
     return undefined;
   }
   if (blob.type !== 'file') {
     throw new ForgeError('not-a-file', `${path} is ${NOT_FILES[blob.type] ?? 'not a file'}`);
   }
-  const content = blob.encoding === 'base64' ? Buffer.from(blob.content ?? '', 'base64') : undefined;
+  const { encoding, content: text, size = 0 } = blob;
+  // What is not shown is empty in some answers: only an empty file has no text.
+  const isShown = encoding === 'base64' && typeof text === 'string' && (text !== '' || size === 0);
+  const content = isShown ? Buffer.from(text, 'base64') : undefined;
   if (content === undefined || content.byteLength > maxBytesOf(path)) {
     throw new ForgeError(
       'too-large',
