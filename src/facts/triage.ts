@@ -4,36 +4,44 @@ import { type AtForge, defineFact, NO_PERMISSIONS, type Webhook } from './fact.t
 import { flag, names, text } from './given.ts';
 
 export interface Triage {
-  /** Logins. */
-  readonly assignees: readonly string[];
-  /** Its title; null: none. */
-  readonly milestone: string | null;
+  /** Logins. Undefined where the forge does not say. */
+  readonly assignees: readonly string[] | undefined;
+  /** Its title; null: none. Undefined where the forge does not say. */
+  readonly milestone: string | null | undefined;
 }
 
 type Part = 'assignees' | 'milestone';
 
 const PATH = '/repos/{owner}/{repo}/pulls/{number}';
-const milestone = z.object({ title: z.string() }).nullish();
+const milestone = z
+  .object({ title: z.string() })
+  .nullish()
+  .transform((found) => (found === undefined ? undefined : (found?.title ?? null)));
 
 const ON_GITEA: Question<Triage> = {
   path: PATH,
-  shape: z.object({ assignees: z.array(z.object({ login: z.string() })).nullish(), milestone }).transform((pull) => ({
-    assignees: (pull.assignees ?? []).map(({ login }) => login),
-    milestone: pull.milestone?.title ?? null,
-  })),
+  shape: z.object({
+    // Null is an empty list there.
+    assignees: z
+      .array(z.object({ login: z.string() }))
+      .nullish()
+      .transform((found) => (found === null ? [] : found?.map(({ login }) => login))),
+    milestone,
+  }),
 };
 
 /** Where each forge says it. */
 export const TRIAGE: Questions<Triage> = {
   github: {
     path: PATH,
-    shape: z
-      .object({ assignees: z.array(z.object({ login: z.string(), type: z.string() })).nullish(), milestone })
-      .transform((pull) => ({
-        // An agent may be assigned, too: it is no person.
-        assignees: (pull.assignees ?? []).flatMap(({ login, type }) => (type === 'Bot' ? [] : [login])),
-        milestone: pull.milestone?.title ?? null,
-      })),
+    shape: z.object({
+      // An agent may be assigned, too: it is no person.
+      assignees: z
+        .array(z.object({ login: z.string(), type: z.string() }))
+        .nullish()
+        .transform((found) => found?.flatMap(({ login, type }) => (type === 'Bot' ? [] : [login]))),
+      milestone,
+    }),
   },
   gitea: ON_GITEA,
   forgejo: ON_GITEA,
@@ -62,7 +70,7 @@ export const triage = defineFact({
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.ask(pullRequest, TRIAGE),
   change: {
     noticedBy: 'digest',
-    plain: (value) => value && [value.assignees.toSorted(), value.milestone],
+    plain: (value) => value && { ...value, assignees: value.assignees?.toSorted() },
     readAgain: ({ forge, repository, number }) => forge.ask({ repository, number }, TRIAGE),
   },
   forges: {

@@ -17,10 +17,10 @@ export const assignee = definePredicate({
     const patterns = people.map((name) => compileName(name));
     const expected = say`an assignee among ${quotedList(members)}`;
     const remedy = { toMatch: say`Assign one of ${quotedList(members)}.`, toAvoid: say`Unassign them.` };
-    if (triage === undefined) {
+    const assignees = triage?.assignees;
+    if (assignees === undefined) {
       return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };
     }
-    const { assignees } = triage;
     const answers = assignees.map(
       (login) => patterns.some((name) => name.matches(login)) || isMember(login, { people: [], teams }, known),
     );

@@ -13,10 +13,10 @@ export const milestone = definePredicate({
   judge(wanted, _options, { triage }) {
     const expected = say`the milestone ${quotedList(wanted)}`;
     const remedy = { toMatch: say`Set the milestone.`, toAvoid: say`Remove the milestone, or set another one.` };
-    if (triage === undefined) {
+    const title = triage?.milestone;
+    if (title === undefined) {
       return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };
     }
-    const { milestone: title } = triage;
     return {
       outcome: title !== null && wanted.some((name) => compileName(name).matches(title)) ? 'matched' : 'unmatched',
       expected,
