@@ -131,7 +131,8 @@ function wantedStarters(
     return (
       isOfKind ||
       names.some((name) => name.matches(login)) ||
-      isMember(login, { people: [], teams: group.teams }, teams)
+      // It may have been a bot, or somebody of a team.
+      (login === GHOST ? undefined : isMember(login, { people: [], teams: group.teams }, teams))
     );
   };
 }
