@@ -110,7 +110,7 @@ function readFile(header: string, lines: Lines): FileDiff | undefined {
       binary = true;
     }
   }
-  if (path === undefined || !whole || (status === 'renamed' && previousPath === undefined)) {
+  if (path === undefined || !whole) {
     return undefined;
   }
   const file = { path, previousPath, status, additions, deletions };

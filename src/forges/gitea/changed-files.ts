@@ -124,9 +124,8 @@ function toChangedFile(file: ListedFile, found: FileDiff | undefined): ChangedFi
 }
 
 async function wholeDiff(client: GiteaClient, ref: PullRequestRef): Promise<ReadonlyMap<string, FileDiff>> {
-  const route = `${pullPath(ref)}.diff`;
   try {
-    return splitDiff(requireFound(await client.text(route, MAX_DIFF_BYTES), `GET ${route}`));
+    return splitDiff((await client.text(`${pullPath(ref)}.diff`, MAX_DIFF_BYTES)) ?? '');
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'too-large') {
       return new Map(); // More than may be read: every file is said to be too large.

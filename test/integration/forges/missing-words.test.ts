@@ -6,7 +6,7 @@ import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
-import { headOf, SITE, setUp } from './setup.ts';
+import { forgeError, headOf, SITE, setUp } from './setup.ts';
 
 /** As the table has them. */
 const FORGES_OF = {
@@ -277,6 +277,16 @@ for (const row of ROWS) {
       t.deepEqual(await answer(row, asked()), row.becomes);
     });
   }
+}
+
+for (const name of FORGES_OF['Gitea, Forgejo']) {
+  test(`${name}: a listed review whose comments are not found is looked at again`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const ref = { repository: SITE, number: open(simulated) };
+    simulated.fault({ path: /\/reviews\/\d+\/comments$/, fault: { kind: 'status', status: 404 } });
+    const error = await forgeError(t, () => forge.conversations(ref, headOf(simulated, ref.number)));
+    t.is(error.kind, REFUSED);
+  });
 }
 
 test('each row of the table in docs/development.md is tested, and no other', async (t) => {
