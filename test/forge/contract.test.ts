@@ -314,6 +314,22 @@ both('a request for changes stays in force when another review is requested', as
   t.deepEqual((await counted()).at(-1), ['bob', 'approved', 'no'], 'the forge itself stops counting it');
 });
 
+both('a comment ends a requested review, and gives nothing back', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { number, ref } = await openTopic(site);
+  const said = async () =>
+    (await client.reviews(ref)).map(({ author, state, counted }) => `${author} ${state}: ${counted}`);
+  await site.review(number, 'bob', 'changes-requested');
+  t.deepEqual(await said(), ['bob changes-requested: yes']);
+  await site.requestReview(number, 'bob');
+  await site.review(number, 'bob', 'commented');
+  t.deepEqual((await client.requestedReviews(ref)).people, []);
+  t.deepEqual(await said(), ['bob changes-requested: no', 'bob commented: no']);
+  await site.review(number, 'bob', 'approved');
+  t.deepEqual(await said(), ['bob dismissed: no', 'bob commented: no', 'bob approved: yes']);
+});
+
 both('assignees and milestone are read, and change when the pull request was updated', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

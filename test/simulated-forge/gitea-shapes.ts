@@ -172,8 +172,6 @@ function accountOf({ name }: Commit['author']): object | null {
   return name.includes('@') ? null : user(name);
 }
 
-const JUDGING: readonly Review['state'][] = ['approved', 'changes-requested'];
-
 export function review(of: Review, on: Pull): object {
   return {
     id: of.id,
@@ -183,8 +181,7 @@ export function review(of: Review, on: Pull): object {
     body: of.body,
     commit_id: of.sha,
     stale: of.sha !== on.headSha,
-    // Requesting another review takes it away. A comment is none.
-    official: of.official && JUDGING.includes(of.state) && !on.requested.includes(of.author),
+    official: of.official,
     dismissed: of.dismissed,
     comments_count: on.inlineComments.filter((comment) => comment.review === of.id).length,
     submitted_at: time(of.at),

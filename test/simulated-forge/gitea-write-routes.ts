@@ -4,6 +4,7 @@ import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts
 import type { WebhookEvent } from './webhooks.ts';
 import {
   countComments,
+  countReview,
   type InlineComment,
   newId,
   type Pull,
@@ -172,6 +173,7 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
     });
   }
   review.state = state;
+  countReview(world, pull, review);
   touch(pull);
   if (state !== 'pending') {
     notify(pull.repository, { kind: 'review', number: pull.number, review });
@@ -190,7 +192,7 @@ function pendingReview(world: World, pull: Pull, call: Call): Review {
     sha: textIn(call.body, 'commit_id') || pull.headSha,
     body: textIn(call.body, 'body'),
     at: new Date().toISOString(),
-    official: true,
+    official: false,
   };
   if (known === undefined) {
     pull.reviews.push(made);

@@ -161,7 +161,7 @@ function createReview(world: World, pull: Pull, call: Call): Answer {
     sha,
     body: textIn(call.body, 'body'),
     at,
-    official: true,
+    official: false,
   };
   pull.reviews.push(review);
   for (const { path, line, body, text = '' } of comments) {

@@ -183,8 +183,8 @@ export interface Review {
   sha: string;
   readonly body: string;
   readonly at: string;
-  /** Whether its author may write to the repository. */
-  readonly official: boolean;
+  /** Whether Gitea and Forgejo count it, see {@link countReview}. */
+  official: boolean;
 }
 
 export interface Comment {
@@ -300,6 +300,22 @@ export function findRepository(world: World, fullName: string): Repository | und
 export function isAdministrator(world: World, name: string, login: string): boolean {
   return world.administrators.has(login) || name.split('/')[0] === login;
 }
+
+/**
+ * Gitea and Forgejo count a review that decides, by what its author may do then, in the place of those before, which
+ * they dismiss. Nothing but a withdrawn request ever counts an earlier one again.
+ */
+export function countReview(world: World, pull: Pull, review: Review): void {
+  if (DECIDING.includes(review.state)) {
+    for (const earlier of pull.reviews.filter((one) => one !== review && one.author === review.author)) {
+      earlier.official = false;
+      earlier.dismissed ||= DECIDING.includes(earlier.state);
+    }
+    review.official = mayPush(world, pull.repository.fullName, review.author);
+  }
+}
+
+export const DECIDING: readonly Review['state'][] = ['approved', 'changes-requested'];
 
 export function mayPush(world: World, name: string, login: string): boolean {
   return !world.outsiders.has(login) && !world.outsiders.has(`${login} of ${name.split('/')[0]}`);

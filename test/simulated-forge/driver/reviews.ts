@@ -1,4 +1,15 @@
-import { type Comment, countComments, type InlineComment, lineInDiff, newId, type Review, touch } from '../world.ts';
+import {
+  type Comment,
+  countComments,
+  countReview,
+  DECIDING,
+  type InlineComment,
+  lineInDiff,
+  mayPush,
+  newId,
+  type Review,
+  touch,
+} from '../world.ts';
 import type { Stage } from './stage.ts';
 
 interface InlineAt {
@@ -39,7 +50,6 @@ export function makeReviews(stage: Stage): Reviews {
 
   const review: Reviews['review'] = (repository, number, author, state, body = '') => {
     const on = pull(repository, number);
-    const official = !world.outsiders.has(author);
     const made: Review = {
       id: newId(world),
       author,
@@ -48,9 +58,12 @@ export function makeReviews(stage: Stage): Reviews {
       sha: on.headSha,
       body,
       at: now(),
-      official,
+      official: false,
     };
     on.reviews.push(made);
+    if (forge !== 'github') {
+      countReview(world, on, made);
+    }
     on.requested = on.requested.filter((asked) => asked !== author && !world.teams.get(asked)?.includes(author));
     touch(on);
     return made;
@@ -71,11 +84,19 @@ export function makeReviews(stage: Stage): Reviews {
       touch(on);
     },
     requestReview(repository, number, reviewer) {
-      change(repository, number, { requested: [...pull(repository, number).requested, reviewer] });
+      const { requested, reviews } = pull(repository, number);
+      change(repository, number, { requested: [...requested, reviewer] });
+      for (const review of reviews.filter(({ author }) => author === reviewer && mayPush(world, repository, author))) {
+        review.official = false;
+      }
     },
     withdrawReviewRequest(repository, number, reviewer) {
-      const { requested } = pull(repository, number);
+      const { requested, reviews } = pull(repository, number);
       change(repository, number, { requested: requested.filter((candidate) => candidate !== reviewer) });
+      const newest = reviews.findLast(({ author, state }) => author === reviewer && DECIDING.includes(state));
+      if (newest !== undefined && mayPush(world, repository, reviewer)) {
+        newest.official = true;
+      }
     },
     comment(repository, number, author, body, details = {}) {
       const made = { id: newId(world), author, body, at: now(), ...details };
