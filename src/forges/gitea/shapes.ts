@@ -210,12 +210,12 @@ export const repositoryTeams = z.array(
     id,
     name: text,
     permission: text,
-    units_map: z
-      .record(z.string(), z.string())
-      .nullish()
-      .transform((units) => units ?? {}),
+    units_map: z.record(z.string(), z.string()).nullish(),
   }),
 );
+
+/** What somebody is in an organisation, by all of its teams. */
+export const standing = z.object({ is_owner: z.boolean(), is_admin: z.boolean() });
 
 export const statuses = z.array(
   z.object({

@@ -1,6 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
+import { splitRepository } from '../port/names.ts';
 import type { WriteAccess } from '../port/pull-request.ts';
 import type { YesNo } from '../port/yes-no.ts';
 import { makeWriteAccess } from '../write-access.ts';
@@ -10,6 +11,7 @@ import * as shapes from './shapes.ts';
 
 /** What lets a team push. */
 const WRITING: readonly (string | undefined)[] = ['write', 'admin', 'owner'];
+const ADMINISTERING: readonly string[] = ['admin', 'owner'];
 const METHOD_NOT_ALLOWED = 405;
 
 /**
@@ -26,21 +28,30 @@ export function writeAccess(client: GiteaClient, repository: string): WriteAcces
       return 'no';
     }
     const all = await teams();
-    const weaker = await Promise.all(all.filter(({ mayPush }) => !mayPush).map(({ has }) => has(login)));
-    if (weaker.every((member) => member === 'no')) {
+    const isWeaker = await isInOne(
+      all.filter(({ mayPush }) => !mayPush),
+      login,
+    );
+    if (isWeaker === 'no') {
       return 'yes';
     }
-    const writing = await Promise.all(all.filter(({ mayPush }) => mayPush).map(({ has }) => has(login)));
-    if (writing.includes('yes')) {
+    const isWriting = await isInOne(
+      all.filter(({ mayPush }) => mayPush),
+      login,
+    );
+    if (isWriting === 'yes') {
       return 'yes';
     }
-    return [...weaker, ...writing].includes('unknown') ? 'unknown' : 'no';
+    // A collaborator may write as well, or only read: that is not shown.
+    return isWeaker === 'yes' && isWriting === 'no' && !(await isCollaborator(client, repository, login))
+      ? 'no'
+      : 'unknown';
   });
 }
 
-/** Names of the repository's teams whose members are hidden from Gatehouse. */
+/** Names of the repository's teams whose members are hidden from Gatehouse, and need not be. */
 export async function hiddenTeams(client: GiteaClient, repository: string): Promise<readonly string[]> {
-  const teams = await teamsOf(client, repository);
+  const teams = (await teamsOf(client, repository)).filter(({ administrates }) => !administrates);
   const seen = await Promise.all(teams.map(async ({ name, has }) => ({ name, answer: await has('') })));
   return seen.flatMap(({ name, answer }) => (answer === 'unknown' ? [name] : []));
 }
@@ -48,18 +59,33 @@ export async function hiddenTeams(client: GiteaClient, repository: string): Prom
 interface Team {
   readonly name: string;
   readonly mayPush: boolean;
+  readonly administrates: boolean;
   /** `login` in lower case. */
   readonly has: (login: string) => Promise<YesNo>;
+}
+
+async function isInOne(teams: readonly Team[], login: string): Promise<YesNo> {
+  const answers = await Promise.all(teams.map(({ has }) => has(login)));
+  return answers.includes('yes') ? 'yes' : answers.includes('unknown') ? 'unknown' : 'no';
 }
 
 /** None where the owner is no organisation. */
 async function teamsOf(client: GiteaClient, repository: string): Promise<readonly Team[]> {
   const route = `${repositoryPath(repository)}/teams`;
+  const isOneOfThem = makeWriteAccess((login) => isAdministrator(client, repository, login));
   try {
     const teams = requireFound(await client.ask(route, shapes.repositoryTeams), `GET ${route}`);
     return teams.map((team) => {
       const members = once(() => membersOf(client, team));
-      return { name: team.name, mayPush: mayPush(team), has: async (login) => isAmong(await members(), login) };
+      const administrates = ADMINISTERING.includes(team.permission);
+      return {
+        ...{ name: team.name, mayPush: mayPush(team), administrates },
+        async has(login) {
+          const shown = await members();
+          // Nobody should make Gatehouse an owner, only to show it who is one.
+          return shown === undefined && administrates ? isOneOfThem(login) : isAmong(shown, login);
+        },
+      };
     });
   } catch (error) {
     if (error instanceof ForgeError && error.status === METHOD_NOT_ALLOWED) {
@@ -69,8 +95,27 @@ async function teamsOf(client: GiteaClient, repository: string): Promise<readonl
   }
 }
 
+/** Teams of old versions have one permission for all that there is. */
 function mayPush({ permission, units_map }: z.output<typeof shapes.repositoryTeams>[number]): boolean {
-  return WRITING.includes(permission) || WRITING.includes(units_map['repo.code']);
+  return WRITING.includes(units_map ? units_map['repo.code'] : permission);
+}
+
+/**
+ * Whether somebody is in a team that administrates. An owner may push everywhere. That somebody is an administrator is
+ * shown to everybody, but not of which team.
+ */
+async function isAdministrator(client: GiteaClient, repository: string, login: string): Promise<YesNo> {
+  const { owner } = splitRepository(repository);
+  const standing = await client.ask(path('users', login, 'orgs', owner, 'permissions'), shapes.standing);
+  if (standing === undefined || (standing.is_admin && !standing.is_owner)) {
+    return 'unknown';
+  }
+  return standing.is_owner ? 'yes' : 'no';
+}
+
+async function isCollaborator(client: GiteaClient, repository: string, login: string): Promise<boolean> {
+  const route = `${repositoryPath(repository)}/collaborators${path(login)}`;
+  return (await client.ask(route, z.unknown())) !== undefined;
 }
 
 /**
