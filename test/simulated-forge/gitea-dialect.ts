@@ -1,4 +1,5 @@
 import type { Dialect } from './dialect.ts';
+import { giteaPeopleRoutes } from './gitea-people-routes.ts';
 import { giteaReadRoutes } from './gitea-read-routes.ts';
 import { giteaSettingsRoutes } from './gitea-settings-routes.ts';
 import { giteaWriteRoutes, type Notify } from './gitea-write-routes.ts';
@@ -22,6 +23,7 @@ export function makeGiteaDialect(
     prefix: '/api/v1',
     routes: {
       ...giteaReadRoutes(world, name),
+      ...giteaPeopleRoutes(world, name),
       ...giteaHistoryRoutes(world, notFound),
       ...giteaWriteRoutes(world, name, keepsInlineComments, notify),
       ...giteaSettingsRoutes(world, name),
@@ -83,6 +85,6 @@ const CATEGORIES = [
   [/^\/user$/, 'user'],
   [/^\/repos\/(?:[^/]+\/[^/]+\/issues(?:\/|$)|issues\/search$)/, 'issue'],
   [/^\/repos\//, 'repository'],
-  [/^\/(?:orgs|teams)\//, 'organization'],
+  [/^\/(?:orgs|teams|users\/[^/]+\/orgs)\//, 'organization'],
   [/^\/admin\//, 'admin'],
 ] as const;

@@ -8,7 +8,6 @@ import {
   differenceHead,
   findRepository,
   isAdministrator,
-  type Member,
   mayPush,
   type Pull,
   type Repository,
@@ -161,7 +160,9 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       const requested =
         Number(call.query.get('page') ?? 1) > 1
           ? []
-          : pull.requested.map((asked, index) => shapes.requestedReview(asked, !world.outsiders.has(asked), index));
+          : pull.requested.map((asked, index) =>
+              shapes.requestedReview(asked, mayPush(world, pull.repository.fullName, asked), index),
+            );
       return {
         ...answer,
         body: [...onPage.map((review) => shapes.review(review, pull)), ...requested],
@@ -182,23 +183,6 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       status: 200,
       body: pull.comments.map(shapes.comment),
       headers: { 'x-total-count': String(pull.comments.length) },
-    })),
-
-    // Who may write, and who has written here and is no outsider.
-    [`GET ${repos}/assignees`]: withRepository(world, (repository) => {
-      const commenters = [...repository.pulls.values()].flatMap(({ comments, reviews, inlineComments }) => [
-        ...[...comments, ...reviews].map(({ author }) => author),
-        ...inlineComments.flatMap(({ resolvedBy }) => resolvedBy ?? []),
-      ]);
-      const [owner = ''] = repository.fullName.split('/');
-      const writers = [...new Set([owner, ...commenters])].filter((login) => !world.outsiders.has(login));
-      return { status: 200, body: writers.map(shapes.user) };
-    }),
-
-    // Owners are people here, even of those teams that there are.
-    [`GET ${repos}/teams`]: withRepository(world, () => ({
-      status: 405,
-      body: { message: 'repo is not owned by an organization' },
     })),
 
     // Comments at lines have a place and are not shown. The total is only that of the page, and an empty one is null.
@@ -241,32 +225,6 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
     [`GET ${repos}/contents/*path`]: withRepository(world, (repository, call) =>
       contents(world, repository, call.parameters['path'] ?? '', call.query.get('ref') ?? repository.defaultBranch),
     ),
-
-    'GET /orgs/:org/teams/search': (call) => {
-      const found = teamsOf(world).filter(
-        ({ organisation, name }) =>
-          organisation === call.parameters['org'] &&
-          name.toLowerCase().includes((call.query.get('q') ?? '').toLowerCase()),
-      );
-      return { status: 200, body: { ok: true, data: found.map(({ id, name }) => ({ id, name })) } };
-    },
-
-    'GET /orgs/:org/members/:username': ({ parameters, login, apiUrl }) => {
-      const { org = '', username = '' } = parameters;
-      if (isMemberOf(world, org, login)) {
-        return isMemberOf(world, org, username) ? { status: 204, text: '' } : NOT_FOUND;
-      }
-      const location = `${apiUrl}/orgs/${org}/public_members/${username}`;
-      return login === username ? NOT_FOUND : { status: name === 'gitea' ? 303 : 302, text: '', headers: { location } };
-    },
-
-    'GET /orgs/:org/public_members/:username': ({ parameters: { org = '', username = '' } }) =>
-      isMemberOf(world, org, username, ['public']) ? { status: 204, text: '' } : NOT_FOUND,
-
-    'GET /teams/:id/members': (call) => {
-      const team = teamsOf(world).find(({ id }) => String(id) === call.parameters['id']);
-      return team === undefined ? NOT_FOUND : page(call, team.members.map(shapes.user));
-    },
   };
 }
 
@@ -282,23 +240,6 @@ function statusesOf(repository: Repository, call: Call): Answer {
   };
   const byTime = ofCommit.toSorted((one, other) => second(other) - second(one));
   return page(call, (sorted[call.query.get('sort') ?? ''] ?? byTime).map(shapes.status));
-}
-
-function isMemberOf(
-  world: World,
-  organisation: string,
-  login: string,
-  as: readonly Member['as'][] = ['public', 'hidden'],
-): boolean {
-  const members = world.members.get(organisation) ?? [];
-  return members.some((member) => member.login.toLowerCase() === login.toLowerCase() && as.includes(member.as));
-}
-
-function teamsOf(world: World) {
-  return [...world.teams].map(([fullName, members], index) => {
-    const [organisation = '', name = ''] = fullName.split('/');
-    return { id: index + 1, organisation, name, members };
-  });
 }
 
 function contents(world: World, repository: Repository, path: string, ref: string): Answer {

@@ -48,6 +48,8 @@ export interface Repository {
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
+  /** Those of {@link World.teams} that it gives access to: then its owner is an organisation. Gitea's and Forgejo's alone. */
+  readonly teams: Map<string, TeamAccess>;
   /** GitHub's alone. */
   readonly checkRuns: CheckRun[];
   readonly checkSuites: CheckSuite[];
@@ -67,6 +69,9 @@ export interface Repository {
   /** It can be read only. */
   archived: boolean;
 }
+
+/** `triage`: write issues and pull requests, and not even read code. */
+export type TeamAccess = 'owner' | 'write' | 'triage' | 'read';
 
 export interface Protection {
   /** Whether the statuses are required. */
@@ -317,7 +322,18 @@ export function countReview(world: World, pull: Pull, review: Review): void {
 
 export const DECIDING: readonly Review['state'][] = ['approved', 'changes-requested'];
 
+/** A collaborator, as everybody is but outsiders, or in a team that may. */
 export function mayPush(world: World, name: string, login: string): boolean {
+  const teams = findRepository(world, name)?.teams ?? [];
+  return (
+    isCollaborator(world, name, login) ||
+    [...teams].some(([team, access]) => PUSHING.includes(access) && world.teams.get(team)?.includes(login))
+  );
+}
+
+const PUSHING: readonly TeamAccess[] = ['owner', 'write'];
+
+export function isCollaborator(world: World, name: string, login: string): boolean {
   return !world.outsiders.has(login) && !world.outsiders.has(`${login} of ${name.split('/')[0]}`);
 }
 

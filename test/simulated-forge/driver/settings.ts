@@ -1,10 +1,20 @@
 import { makeHook } from '../gitea-settings-routes.ts';
-import { type Delivery, type Hook, type Member, newId, type Protection, type Ruleset } from '../world.ts';
+import {
+  type Delivery,
+  type Hook,
+  type Member,
+  newId,
+  type Protection,
+  type Ruleset,
+  type TeamAccess,
+} from '../world.ts';
 import type { Stage } from './stage.ts';
 
 /** What owners and administrators set: accounts, tokens, protection, webhooks. Repositories are `owner/name`. */
 export interface Settings {
   createTeam(team: string, members: readonly string[]): void;
+  /** From now on the members of a team may do that in a repository. Its owner is an organisation then. Gitea's and Forgejo's alone. */
+  grantTeam(repository: string, team: string, access: TeamAccess): void;
   /** Hidden unless `as` says otherwise. Being in a team makes nobody a member here. */
   addMember(organisation: string, login: string, as?: Member['as']): void;
   /** Without scopes it may do everything. On GitHub a token with scopes is a classic one, which only shows them. */
@@ -45,6 +55,9 @@ export function makeSettings(stage: Stage): Settings {
   return {
     createTeam(team, members) {
       world.teams.set(team, members);
+    },
+    grantTeam(repository, team, access) {
+      find(repository).teams.set(team, access);
     },
     addMember(organisation, login, as = 'hidden') {
       const others = (world.members.get(organisation) ?? []).filter((member) => member.login !== login);

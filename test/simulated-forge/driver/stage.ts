@@ -75,6 +75,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
       tags: new Map(),
       pulls: new Map(),
       statuses: [],
+      teams: new Map(),
       checkRuns: [],
       checkSuites: [],
       mergeQueues: new Map(),
