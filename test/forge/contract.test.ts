@@ -377,6 +377,47 @@ both('hidden members of an organisation are shown to its members alone', async (
   t.deepEqual(await client.organisationMembers('no-such-organisation', asked), { members: [], complete: false });
 });
 
+both('in an organisation it is known who may write as far as teams are shown', async (t, forge) => {
+  const { repository, join } = await forge.organisationRepository({
+    writers: { access: 'write', members: ['reader'] },
+    triagers: { access: 'triage', members: ['mallory'] },
+    readers: { access: 'read', members: ['bob'] },
+  });
+  const client = clientOf(t, forge);
+  const answers = async () => {
+    const access = client.writeAccess(repository);
+    return Promise.all(
+      ['alice', 'bob', 'mallory', 'reader', 'nobody'].map(async (login) => `${login}: ${await access(login)}`),
+    );
+  };
+  const hidden = async () => (await client.inspection.hiddenTeams(repository)).toSorted();
+  const teams = await ask<{ id: number; name: string; permission: string; units_map: Record<string, string> }[]>(
+    forge,
+    `/repos/${repository}/teams`,
+  );
+  t.deepEqual(teams.map(({ name, permission, units_map }) => [name, permission, units_map['repo.code']]).toSorted(), [
+    ['Owners', 'owner', 'owner'],
+    ['readers', 'none', 'read'],
+    ['triagers', 'none', undefined],
+    ['writers', 'none', 'write'],
+  ]);
+  const membersOf = async (team: string) => {
+    const id = teams.find(({ name }) => name === team)?.id;
+    return (await call(forge, 'GET', `/teams/${id}/members`)).status;
+  };
+
+  t.is(await membersOf('writers'), 404, 'to whoever is in no team');
+  t.deepEqual(await answers(), ['alice: yes', 'bob: unknown', 'mallory: unknown', 'reader: unknown', 'nobody: no']);
+  t.deepEqual(await hidden(), ['readers', 'triagers', 'writers']);
+  await join('readers');
+  await join('triagers');
+  t.is(await membersOf('writers'), 403, 'to members of other teams');
+  t.deepEqual(await answers(), ['alice: yes', 'bob: unknown', 'mallory: unknown', 'reader: yes', 'nobody: no']);
+  await join('writers');
+  t.deepEqual(await answers(), ['alice: yes', 'bob: unknown', 'mallory: no', 'reader: yes', 'nobody: no']);
+  t.deepEqual(await hidden(), []);
+});
+
 both('a stranger who opens a pull request chooses its labels and assignees', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

@@ -3,7 +3,7 @@ import type { Site } from '../helpers/site.ts';
 import { eventually } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
-import { described, OURS } from './reading.ts';
+import { ask, call, described, OURS } from './reading.ts';
 import type { TestForge } from './test-forge.ts';
 
 /** Comments that override a rule, and others with commands, on a Gitea, simulated or real. */
@@ -198,6 +198,11 @@ both('who may write is known without being an administrator', async (t, forge) =
   const number = await site.open('topic');
   await site.comment(number, 'bob', 'one');
   await site.comment(number, 'mallory', 'two');
+  const { permissions } = await ask<{ permissions: object }>(forge, `/repos/${site.repository}`);
+  t.deepEqual(permissions, { admin: false, push: true, pull: true }, 'the account may write, and no more');
+  const asked = async (login: string) =>
+    (await call(forge, 'GET', `/repos/${site.repository}/collaborators/${login}/permission`)).status;
+  t.deepEqual([await asked('bob'), await asked('gatehouse')], [403, 200]);
   const writes = clientOf(t, forge).writeAccess(site.repository);
   t.is(await writes('alice'), 'yes');
   t.is(await writes('Bob'), 'yes');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Gitea, HOST_NAME, inContainer, logOf, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
 import { DISMISSAL, expectStatus, MAIN, type OpenDetails, type ShownInline } from '../helpers/site.ts';
 import { until } from '../helpers/until.ts';
+import { UNITS } from '../simulated-forge/gitea-people-routes.ts';
 import { type Clone, makeClone } from './git-push.ts';
 import { HOOK_EVENTS, type HookedSite, type TestForge } from './test-forge.ts';
 
@@ -30,6 +31,28 @@ export function realForge(gitea: Gitea): TestForge {
       const site = makeSite(gitea, name, clones);
       await site.push(MAIN, { 'README.md': 'Hello\n', ...files });
       return site;
+    },
+    async organisationRepository(teams) {
+      const organisation = `org-${randomBytes(6).toString('hex')}`;
+      const repository = `${organisation}/site`;
+      await api(gitea, OWNER, 'POST', '/orgs', { username: organisation });
+      await api(gitea, OWNER, 'POST', `/orgs/${organisation}/repos`, { name: 'site', auto_init: true });
+      for (const person of ['bob', 'gatehouse']) {
+        const permission = { permission: 'write' };
+        await api(gitea, OWNER, 'PUT', `/repos/${repository}/collaborators/${person}`, permission);
+      }
+      const ids = new Map<string, number>();
+      const add = (team: string, person: Person) =>
+        api<void>(gitea, OWNER, 'PUT', `/teams/${ids.get(team)}/members/${person}`);
+      for (const [name, { access, members }] of Object.entries(teams)) {
+        const team = { name, units_map: UNITS[access] };
+        ids.set(name, (await api<{ id: number }>(gitea, OWNER, 'POST', `/orgs/${organisation}/teams`, team)).id);
+        await api(gitea, OWNER, 'PUT', `/teams/${ids.get(name)}/repos/${repository}`);
+        for (const person of members) {
+          await add(name, person);
+        }
+      }
+      return { repository, join: (team) => add(team, 'gatehouse') };
     },
     async organisation(members) {
       const name = `org-${randomBytes(6).toString('hex')}`;

@@ -32,6 +32,23 @@ export async function simulatedForge(name: TestForge['name']): Promise<TestForge
       forge.createRepository(repository, { 'README.md': 'Hello\n', ...files });
       return makeSite(forge, repository);
     },
+    async organisationRepository(teams) {
+      const organisation = `org-${randomBytes(6).toString('hex')}`;
+      const repository = `${organisation}/site`;
+      forge.createRepository(repository);
+      const all = { Owners: { access: 'owner' as const, members: [OWNER] }, ...teams };
+      for (const [team, { access, members }] of Object.entries(all)) {
+        forge.createTeam(`${organisation}/${team}`, members);
+        forge.grantTeam(repository, `${organisation}/${team}`, access);
+      }
+      return {
+        repository,
+        async join(team) {
+          forge.createTeam(`${organisation}/${team}`, [...(teams[team]?.members ?? []), 'gatehouse']);
+          forge.addMember(organisation, 'gatehouse');
+        },
+      };
+    },
     async organisation(members) {
       const name = `org-${randomBytes(6).toString('hex')}`;
       for (const [login, as] of Object.entries({ [OWNER]: 'public' as const, ...members })) {

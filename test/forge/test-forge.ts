@@ -1,6 +1,8 @@
 import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
+import type { Person } from '../helpers/gitea-container.ts';
 import type { Site } from '../helpers/site.ts';
 import type { Changes } from '../simulated-forge/git.ts';
+import type { TeamAccess } from '../simulated-forge/world.ts';
 
 /**
  * A {@link Site} of `alice`, where `bob` and `gatehouse` may write and `mallory` may not. `webhooksTo` has the address of the webhooks.
@@ -13,6 +15,17 @@ export interface HookedSite extends Site {
    * `release()` ends that, and waits until the push is over.
    */
   pushHeld(branch: string, changes: Changes): Promise<{ readonly sha: string; release(): Promise<void> }>;
+}
+
+export interface Team {
+  readonly access: Exclude<TeamAccess, 'owner'>;
+  readonly members: readonly Person[];
+}
+
+export interface OrganisationRepository {
+  readonly repository: string;
+  /** Puts `gatehouse` into a team. */
+  join(team: string): Promise<void>;
 }
 
 /** A forge on which every test takes a site of its own. */
@@ -31,6 +44,8 @@ export interface TestForge {
   /** Where doors and receivers have to listen to be reached from it. */
   readonly listenOn: string;
   site(files?: Changes): Promise<HookedSite>;
+  /** In an organisation of `alice`. `gatehouse` and `bob` may write to it, whatever their teams, and are in none. */
+  organisationRepository(teams: Readonly<Record<string, Team>>): Promise<OrganisationRepository>;
   /** Its name. alice, who owns it, is a public member. */
   organisation(members: Readonly<Record<string, 'public' | 'hidden'>>): Promise<string>;
   /** What Gatehouse has asked of a repository so far, `GET /api/v1/repos/…`. */

@@ -194,6 +194,30 @@ for (const name of EVERY_FORGE) {
     t.deepEqual(elsewhere.of('webhook'), ['? skipped: no repository']);
   });
 
+  test(`${name}: doctor finds teams without which it cannot know who may write`, async (t) => {
+    const approved = `${CONVENTIONAL_TITLES}  - id: approved\n    require: { approvals: 1 }\n`;
+    const { story } = await wellSetUp(name, { '.gatehouse.yml': approved });
+    await using _story = story;
+    const { forge } = story;
+    forge.createTeam('acme/readers', ['rita']);
+    forge.grantTeam(REPOSITORY, 'acme/readers', 'read');
+    forge.addToken('of-a-writer', 'writer');
+    const teams = async () =>
+      (await askDoctor([REPOSITORY], { ...story.environment, FORGE_TOKEN: 'of-a-writer' })).of('teams').join('\n');
+    const none = '✔ the policy names none';
+    const hidden = onGitHub
+      ? none
+      : '✘ the members of the team readers cannot be seen: whether they may write is not known → give the scope read:organization and add Gatehouse’s account to the teams of the repository, except administrators’';
+    t.is(await teams(), hidden);
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${CONVENTIONAL_TITLES}override: { by: [alice] }\n` });
+    t.is(await teams(), hidden, 'an override counts only by somebody who may write');
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': CONVENTIONAL_TITLES });
+    t.is(await teams(), none, 'no rule depends on it');
+    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': approved });
+    forge.createTeam('acme/readers', ['rita', 'writer']);
+    t.is(await teams(), none);
+  });
+
   test(`${name}: doctor finds a status that is not required, or by a wrong name`, async (t) => {
     const { story, ask } = await wellSetUp(name);
     await using _story = story;

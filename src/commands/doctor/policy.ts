@@ -59,12 +59,15 @@ function counted(count: number, thing: string): string {
 
 /** What a policy needs beside what every review does. */
 function extrasOf(policy: Policy): readonly Purpose[] {
-  const hasCommands = policy.override !== undefined || policy.baselineOverride !== undefined;
   return [
     ...purposesOf(neededFacts(policy)),
-    ...(hasCommands ? (['commands'] as const) : []),
+    ...(hasOverrides(policy) ? (['commands'] as const) : []),
     ...(teamsOf(policy).length > 0 ? (['teams'] as const) : []),
   ];
+}
+
+function hasOverrides({ override, baselineOverride }: Policy): boolean {
+  return override !== undefined || baselineOverride !== undefined;
 }
 
 function teamsOf(policy: Policy): readonly string[] {
@@ -72,12 +75,22 @@ function teamsOf(policy: Policy): readonly string[] {
   return [...new Set([...teamsIn(neededFacts(policy).teams ?? []), ...overriders])];
 }
 
-/** Whether the members of each team that the policy names can be seen. CODEOWNERS is not looked into. */
-async function checkTeams({ found, lacks, policy }: Context): Promise<readonly Result[]> {
-  const { forge } = needed(found, lacks);
-  const teams = teamsOf(needed(policy, 'no valid policy'));
+/**
+ * Whether the members of each team can be seen that the policy names, or by which it is known who may write. CODEOWNERS
+ * is not looked into.
+ */
+async function checkTeams({ found, lacks, policy: read }: Context): Promise<readonly Result[]> {
+  const { forge, repository } = needed(found, lacks);
+  const policy = needed(read, 'no valid policy');
+  const teams = teamsOf(policy);
+  const needsWriters = neededFacts(policy).writers !== undefined || hasOverrides(policy);
+  const hidden = needsWriters ? await forge.inspection.hiddenTeams(repository.name) : [];
   const results = await Promise.all(teams.map((team) => checkTeam(forge, team)));
-  return teams.length === 0 ? [ok('the policy names none')] : results;
+  const { showPermissions } = FORGES[forge.name].advice;
+  const unseen = hidden.map((team) =>
+    wrong(`the members of the team ${team} cannot be seen: whether they may write is not known`, showPermissions),
+  );
+  return results.length + unseen.length === 0 ? [ok('the policy names none')] : [...results, ...unseen];
 }
 
 async function checkTeam(forge: Forge, team: string): Promise<Result> {

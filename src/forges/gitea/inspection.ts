@@ -6,11 +6,13 @@ import type { GiteaName } from './differences.ts';
 import { makeHookReader } from './hooks.ts';
 import { repositoryPath, toRepositoryNow } from './read.ts';
 import * as shapes from './shapes.ts';
+import { hiddenTeams } from './write-access.ts';
 
 export function makeInspection(forge: GiteaName, client: GiteaClient): Inspection {
   return {
     hooks: makeHookReader(forge, client),
     repository: (name) => inspect(client, name),
+    hiddenTeams: (repository) => hiddenTeams(client, repository),
     grants: (_repository, extras) => grants(client, extras),
     protection: (repository, branch) => protection(client, repository, branch),
   };

@@ -12,6 +12,8 @@ export function makeInspection(client: GitHubClient): Inspection {
   return {
     hooks: makeHookReader(client),
     repository: (name) => inspect(client, name),
+    // Of each person it tells what they may do, whatever their teams.
+    hiddenTeams: async () => [],
     grants: (repository, extras) => grants(client, repository, extras),
     protection: (repository, branch) => protection(client, repository, branch),
   };

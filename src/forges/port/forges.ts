@@ -85,7 +85,8 @@ const GITEA_SETTINGS = {
     shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
     shareTeam: 'give the scope read:organization and add Gatehouse’s account to the team',
     shareOrganisation: 'give the scope read:organization and make Gatehouse’s account a member of the organisation',
-    showPermissions: 'give the scope read:organization and add Gatehouse’s account to each team of the repository',
+    showPermissions:
+      'give the scope read:organization and add Gatehouse’s account to the teams of the repository, except administrators’',
   },
 } as const;
 

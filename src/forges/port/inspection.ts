@@ -74,6 +74,8 @@ export interface Inspection {
    * as it is the same everywhere.
    */
   grants(repository: string | undefined, extras: readonly string[]): Promise<Grants>;
+  /** Names of a repository's teams whose members Gatehouse has to see to know who may write, and does not. */
+  hiddenTeams(repository: string): Promise<readonly string[]>;
   /** Undefined when there is no such branch. */
   protection(repository: string, branch: string): Promise<BranchProtection | undefined>;
 }
