@@ -91,7 +91,7 @@ for (const name of EVERY_FORGE) {
     ['alone', NO_OBJECTION],
     ['beside approvals', BOTH],
   ] as const) {
-    test.serial(`${name}: a request for changes outlives a new request and a comment, ${what}`, async (t) => {
+    test.serial(`${name}: neither a request nor a comment ends an objection, ${what}`, async (t) => {
       const scene = begin(policy);
       const number = await opened(scene);
       await scene.review(number, 'carol', 'approved');
@@ -161,7 +161,7 @@ function showTeam({ forge }: Story): void {
 }
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: no approval counts while the members of a team that only reads are hidden`, async (t) => {
+  test(`${name}: no approval counts while members of a team that reads are hidden`, async (t) => {
     await using story = await tellOfOrganisation(name, APPROVED);
     story.forge.grantTeam(story.repository, 'acme/readers', 'read');
     const number = await opened(story);
