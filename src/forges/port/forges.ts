@@ -118,7 +118,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
       shareRepository: 'install the App in it, or give the token access to it',
       shareTeam: 'give the permission Organisation: Members',
       shareOrganisation: 'give the permission Organisation: Members',
-      showPermissions: 'give the permission Metadata: read',
+      showPermissions: 'give the permission Metadata: read, and comment /gatehouse recheck',
     },
   },
   gitea: {

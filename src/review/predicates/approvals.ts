@@ -11,7 +11,7 @@ import { definePredicate, type Outcome, type OwnersTable, type PredicateResult }
 import { couldNotRead } from './team-members.ts';
 
 import { CODE_OWNERS } from './values.ts';
-import { permissionUnknown } from './write-access.ts';
+import { permissionAwaited, permissionUnknown } from './write-access.ts';
 
 const SHA_SHOWN = 10;
 const COMMITS_SHOWN = 3;
@@ -55,7 +55,7 @@ export const approvals = definePredicate({
     return {
       outcome: unsure ? 'undecided' : outcome,
       expected: say`${joinTexts([amountOf(wanted, wanted.count), eachOf(wanted.allOf.map(({ name }) => name))], ' and ')}${aside(wanted)}`,
-      ...(awaited.length > 0 ? { awaited: say`${awaited}${aside(wanted)}` } : {}),
+      ...(awaited.length > 0 ? { awaited: say`${awaited}${outcome === 'awaited' ? [] : aside(wanted)}` } : {}),
       found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       ...(owners && { owners }),
       remedy: remedyOf(wanted),
@@ -76,7 +76,7 @@ function neededCommits({ committers, fresh }: Wanted): Needs {
 }
 
 /** The worst first. */
-const ORDER: readonly Outcome[] = ['unmatched', 'undecided'];
+const ORDER: readonly Outcome[] = ['unmatched', 'undecided', 'awaited'];
 
 /** What a rule asks for, one by one: all of it is needed. */
 interface Part {
@@ -107,7 +107,10 @@ function judgeAmount(wanted: Wanted, counted: Counted, facts: Facts): Part {
   return {
     outcome,
     found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}${permissionUnknown(unknownWriters, facts)}`,
-    awaited: outcome === 'unmatched' ? amountOf(wanted, amount - given, given > 0 ? 'more ' : '') : [],
+    awaited:
+      outcome === 'unmatched'
+        ? amountOf(wanted, amount - given, given > 0 ? 'more ' : '')
+        : permissionAwaited(unknownWriters, facts),
   };
 }
 

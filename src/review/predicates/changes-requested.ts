@@ -5,7 +5,7 @@ import { anybodyOrFrom } from './anybody-or-from.ts';
 import { currentReviews } from './current-approvals.ts';
 import { definePredicate } from './predicate.ts';
 import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
-import { isWriter, permissionUnknown } from './write-access.ts';
+import { isWriter, permissionAwaited, permissionUnknown } from './write-access.ts';
 
 export const changesRequested = definePredicate({
   description:
@@ -25,21 +25,28 @@ export const changesRequested = definePredicate({
       from === undefined ? isWriter(author, facts) : isMember(author, from, facts.teams);
     const certain = requests.filter((request) => counts(request) === true).map(({ author }) => author);
     const unknown = requests.filter((request) => counts(request) === undefined).map(({ author }) => author);
+    // Whoever operates Gatehouse can let it see who may write.
+    const open = from === undefined && facts.reviews.complete ? 'awaited' : 'undecided';
     const undecided = !facts.reviews.complete || (certain.length === 0 && unknown.length > 0);
+    const hidden = from === undefined ? unknown : [];
     const unreadable = unknown.length === 0 ? [] : unreadableTeams(from?.teams ?? [], facts.teams);
     const whom = from === undefined ? say`somebody who may write to the repository` : quotedList(from.names);
     const whose = say`a request for changes by ${whom}`;
     return {
-      outcome: undecided ? 'undecided' : certain.length > 0 ? 'matched' : 'unmatched',
+      outcome: undecided ? open : certain.length > 0 ? 'matched' : 'unmatched',
       expected: whose,
       found: !facts.reviews.complete
         ? unreadText(reviews, ' in full')
         : certain.length > 0
           ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}`
           : unknown.length > 0
-            ? say`a request for changes by ${quotedList(unknown)}${couldNotRead('undecided', unreadable)}${permissionUnknown(from === undefined ? unknown : [], facts)}`
+            ? say`a request for changes by ${quotedList(unknown)}${couldNotRead('undecided', unreadable)}${permissionUnknown(hidden, facts)}`
             : say`no request for changes that counts`,
-      ...(certain.length > 0 ? { awaited: say`another review by ${quotedList(certain)}` } : {}),
+      ...(certain.length > 0
+        ? { awaited: say`another review by ${quotedList(certain)}` }
+        : hidden.length > 0
+          ? { awaited: permissionAwaited(hidden, facts) }
+          : {}),
       remedy: {
         toMatch: say`This rule needs ${whose}.`,
         toAvoid: say`Answer the review, and ask ${quotedList(certain)} for another one.`,

@@ -172,12 +172,14 @@ export function approvalsAmong(
   };
   const counting = counted.certain.filter((login) => isWanted(login) === true);
   const possible = [...counted.certain, ...counted.unknown].filter((login) => isWanted(login) !== false);
-  const outcome = counting.length >= count ? 'matched' : possible.length >= count ? 'undecided' : 'unmatched';
   const undecided = from === undefined ? possible.filter((login) => isWriter(login, facts) === undefined) : [];
+  // Whoever operates Gatehouse can let it see who may write.
+  const open = undecided.length > 0 && counted.unknown.length === 0 ? 'awaited' : 'undecided';
+  const outcome = counting.length >= count ? 'matched' : possible.length >= count ? open : 'unmatched';
   return {
     outcome,
     counting,
     unreadable: unreadableTeams([...(from?.teams ?? []), ...notFrom.teams], facts.teams),
-    unknownWriters: outcome === 'undecided' ? undecided : [],
+    unknownWriters: outcome === open ? undecided : [],
   };
 }

@@ -9,7 +9,7 @@ import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
 import { isMember } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
-import { isWriter, permissionUnknown } from './write-access.ts';
+import { isWriter, permissionAwaited, permissionUnknown } from './write-access.ts';
 
 const SHOWN = 5;
 const MAX_UNRESOLVED = 1_000;
@@ -72,13 +72,21 @@ export const threads = definePredicate({
     const certain = answers.flatMap(({ conversation, is }) => (is === true ? [conversation] : []));
     const unsure = answers.flatMap(({ conversation, is }) => (is === undefined ? [conversation] : []));
     const left = certain.length - wanted.unresolved;
+    const isHidden = ({ resolvedBy }: Conversation) => isUnknownWriter(resolvedBy, facts);
+    const hidden = wanted.byOthers ? unsure.filter(isHidden).flatMap(({ resolvedBy }) => resolvedBy ?? []) : [];
+    const outcome = outcomeOf(wanted, certain.length, unsure.length, complete);
     return {
-      outcome: outcomeOf(wanted, certain.length, unsure.length, complete),
+      // Whoever operates Gatehouse can let it see who may write.
+      outcome: outcome === 'undecided' && complete && hidden.length === unsure.length ? 'awaited' : outcome,
       // Its author can resolve every conversation of a pull request.
       actor: wanted.byOthers ? 'others' : 'author',
       expected: expectedOf(wanted),
-      found: say`${foundOf(certain, unsure, complete)}${wanted.byOthers ? permissionUnknown(unknownAmong(unsure, facts), facts) : []}`,
-      ...(left > 0 ? { awaited: say`${count(left, 'conversation')}${begunBy(wanted)} to be resolved by others` } : {}),
+      found: say`${foundOf(certain, unsure, complete)}${permissionUnknown([...new Set(hidden)], facts)}`,
+      ...(left > 0
+        ? { awaited: say`${count(left, 'conversation')}${begunBy(wanted)} to be resolved by others` }
+        : hidden.length > 0
+          ? { awaited: permissionAwaited([...new Set(hidden)], facts) }
+          : {}),
       remedy: remedyOf(wanted),
     };
   },
@@ -173,10 +181,8 @@ function isOpenForOthers(
   return others === undefined ? undefined : isMade;
 }
 
-/** Logins of those who have resolved conversations, and of whom it is not known whether they may write. */
-function unknownAmong(conversations: readonly Conversation[], facts: Facts): readonly string[] {
-  const resolvers = conversations.flatMap(({ resolvedBy }) => resolvedBy ?? []);
-  return [...new Set(resolvers)].filter((login) => login !== GHOST && isWriter(login, facts) === undefined);
+function isUnknownWriter(login: string | null, { writers }: Facts): boolean {
+  return login !== null && writers.answers.get(login.toLowerCase()) === 'unknown';
 }
 
 function expectedOf(wanted: Wanted): Text {

@@ -9,9 +9,17 @@ export function isWriter(login: string, { writers }: Pick<Facts, 'writers'>): bo
 }
 
 /** Of whom it is not known, and what to do about it. Empty where nobody is left. */
-export function permissionUnknown(logins: readonly string[], { writers }: Pick<Facts, 'writers'>): Text {
-  const { advice } = writers;
+export function permissionUnknown(logins: readonly string[], facts: Pick<Facts, 'writers'>): Text {
   return logins.length === 0
     ? []
-    : say`; whether ${quotedList(logins)} may write to the repository could not be read${advice === undefined ? [] : [`: ${advice}`]}`;
+    : say`; whether ${quotedList(logins)} may write to the repository could not be read${adviceIn(facts)}`;
+}
+
+/** What is still to come from whoever operates Gatehouse, as a noun. Empty where nobody is left. */
+export function permissionAwaited(logins: readonly string[], facts: Pick<Facts, 'writers'>): Text {
+  return logins.length === 0 ? [] : say`Gatehouse to see whether ${quotedList(logins)} may write${adviceIn(facts)}`;
+}
+
+function adviceIn({ writers: { advice } }: Pick<Facts, 'writers'>): Text {
+  return advice === undefined ? [] : [`: ${advice}`];
 }
