@@ -1,8 +1,20 @@
+import * as z from 'zod';
 import type { RequestedReviews } from '../forges/port/pull-request.ts';
+import { readCodeOwners } from './code-owners.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Subscription, type Webhook } from './fact.ts';
-import { flag, names } from './given.ts';
+import { AUTHOR, flag, names, text } from './given.ts';
 
-const UNREAD = undefined as RequestedReviews | undefined;
+/** `codeOwners`: whether the base branch has a CODEOWNERS file. Only read where the author has withdrawn a request. */
+const UNREAD = undefined as (RequestedReviews & { readonly codeOwners: boolean }) | undefined;
+
+const withdrawn = z.strictObject(
+  {
+    of: text.describe('A login, or a team (@organisation/team).'),
+    by: text.optional().describe('The login of who withdrew it. Default: the author.'),
+    requested_by: text.optional().describe('The login of who requested it. Default: the author.'),
+  },
+  { error: 'a request, such as { of: bob }' },
+);
 
 function webhook(subscription?: Subscription): Webhook {
   return {
@@ -23,9 +35,15 @@ export const requestedReviews = defineFact({
   name: 'requestedReviews',
   unread: UNREAD,
   unreadAs: 'requested reviews',
-  unreadAfter: [],
+  unreadAfter: ['invalid', 'too-large'],
   dependsOn: [],
-  read: ({ forge, pullRequest }) => forge.requestedReviews(pullRequest),
+  async read({ forge, pullRequest, baseSha }) {
+    const requested = await forge.requestedReviews(pullRequest);
+    const author = pullRequest.author.toLowerCase();
+    const byAuthor = requested.history.some(({ kind, by }) => kind === 'withdrawn' && by.toLowerCase() === author);
+    const file = byAuthor ? await readCodeOwners(forge, pullRequest.repository, baseSha) : undefined;
+    return { ...requested, codeOwners: file !== undefined && file.kind !== 'absent' };
+  },
   change: { noticedBy: 'updated-at' },
   forges: {
     github: { permissions: NO_PERMISSIONS, webhooks: [webhook()] },
@@ -37,14 +55,31 @@ export const requestedReviews = defineFact({
       requested: names
         .optional()
         .describe('Logins and teams (@organisation/team) whose review is requested and not given.'),
+      requests_withdrawn: z
+        .array(withdrawn, { error: 'a list of requests' })
+        .optional()
+        .describe('Requests of a review that were withdrawn before it was given. Default: none.'),
       requested_unread: flag.optional().describe('true: the requested reviews could not be read.'),
+      author: text.optional().describe('A login. Default: alice.'),
+      codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),
     },
-    of({ requested = [], requested_unread }) {
+    of({ requested = [], requests_withdrawn = [], requested_unread, author = AUTHOR, codeowners }) {
       if (requested_unread === true) {
         return UNREAD;
       }
       const teams = requested.filter((name) => name.startsWith('@'));
-      return { people: requested.filter((name) => !teams.includes(name)), teams: teams.map((team) => team.slice(1)) };
+      return {
+        people: requested.filter((name) => !teams.includes(name)),
+        teams: teams.map((team) => team.slice(1)),
+        history: requests_withdrawn.flatMap(({ of, by = author, requested_by = author }) => {
+          const reviewer = of.replace(/^@/, '');
+          return [
+            { kind: 'requested' as const, reviewer, by: requested_by },
+            { kind: 'withdrawn' as const, reviewer, by },
+          ];
+        }),
+        codeOwners: codeowners !== undefined,
+      };
     },
   },
 });

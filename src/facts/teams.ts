@@ -229,7 +229,11 @@ const PEOPLE_IN: Readonly<Record<MemberRole, (reading: Reading<Teams>) => Promis
     likelyWritersFirst((await of(reviews)).reviews)
       .filter(({ state }) => state === 'approved' || state === 'changes-requested')
       .map(({ author }) => author),
-  requested: async ({ of }) => (await of(requestedReviews))?.people ?? [],
+  requested: async ({ of }) => {
+    const requested = await of(requestedReviews);
+    const asked = requested?.history.map(({ reviewer }) => reviewer).filter((reviewer) => !reviewer.includes('/'));
+    return [...(requested?.people ?? []), ...(asked ?? [])];
+  },
   conversations: async ({ of }) => (await of(conversations)).conversations.map(({ author }) => author),
 };
 

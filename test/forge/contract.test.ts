@@ -330,6 +330,29 @@ both('a comment ends a requested review, and gives nothing back', async (t, forg
   t.deepEqual(await said(), ['bob dismissed: no', 'bob commented: no', 'bob approved: yes']);
 });
 
+both('whoever opened a pull request can withdraw any request, and the history says who', async (t, forge) => {
+  const site = await forge.site(FILES);
+  const client = clientOf(t, forge);
+  const { number, ref } = await openTopic(site);
+  await site.requestReview(number, 'gatehouse', 'bob');
+  const { updated_at: before } = await pullOf(forge, site, number);
+  await until(() => Date.now() > Date.parse(before) + 1_000);
+  await site.withdrawReviewRequest(number, 'gatehouse', 'alice');
+  t.not((await pullOf(forge, site, number)).updated_at, before);
+  await site.requestReview(number, 'bob');
+  await site.review(number, 'bob', 'commented');
+  t.deepEqual(await client.requestedReviews(ref), {
+    people: [],
+    teams: [],
+    history: [
+      { kind: 'requested', reviewer: 'gatehouse', by: 'bob' },
+      { kind: 'withdrawn', reviewer: 'gatehouse', by: 'alice' },
+      { kind: 'requested', reviewer: 'bob', by: 'alice' },
+      { kind: 'reviewed', reviewer: 'bob', by: 'bob' },
+    ],
+  });
+});
+
 both('assignees and milestone are read, and change when the pull request was updated', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);

@@ -226,8 +226,11 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       const review = { event: STATES[state], body };
       return (await as<{ id: number }>(person, 'POST', `/pulls/${number}/reviews`, review)).id;
     },
-    async requestReview(number, person) {
-      await as(OWNER, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
+    async requestReview(number, person, by = OWNER) {
+      await as(by, 'POST', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
+    },
+    async withdrawReviewRequest(number, person, by) {
+      await as(by, 'DELETE', `/pulls/${number}/requested_reviewers`, { reviewers: [person] });
     },
     async assign(number, ...assignees) {
       await as(OWNER, 'PATCH', `/issues/${number}`, { assignees });

@@ -185,9 +185,13 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     async dismiss(number, review) {
       forge.dismiss(name, number, review, DISMISSAL);
     },
-    async requestReview(number, person) {
-      forge.requestReview(name, number, person);
+    async requestReview(number, person, by) {
+      forge.requestReview(name, number, person, by);
       await sendPull(number, 'review_requested');
+    },
+    async withdrawReviewRequest(number, person, by) {
+      forge.withdrawReviewRequest(name, number, person, by);
+      await sendPull(number, 'review_request_removed');
     },
     async assign(number, ...people) {
       forge.assign(name, number, ...people);

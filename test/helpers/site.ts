@@ -46,7 +46,9 @@ export interface Site {
   /** Returns the review's id. Its text is the state by default. */
   review(number: number, person: Person, state: ReviewState, body?: string): Promise<number>;
   dismiss(number: number, review: number): Promise<void>;
-  requestReview(number: number, person: Person): Promise<void>;
+  /** By whoever opened it, unless `by` says otherwise. */
+  requestReview(number: number, person: Person, by?: Person): Promise<void>;
+  withdrawReviewRequest(number: number, person: Person, by: Person): Promise<void>;
   /** In the place of those who were assigned before. */
   assign(number: number, ...people: readonly Person[]): Promise<void>;
   /** Null: none any more. */

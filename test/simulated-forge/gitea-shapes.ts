@@ -234,10 +234,23 @@ export function timeline(world: World, on: Pull): readonly (object | null)[] {
     })),
     ...on.events.map((one) => ({
       id: one.id,
-      entry: { ...said({ ...one, author: on.author, body: bodyOf(world, one) }), type: EVENT_TYPES[one.kind] },
+      entry: {
+        ...said({ ...one, author: one.request?.by ?? on.author, body: bodyOf(world, one) }),
+        type: EVENT_TYPES[one.kind],
+        ...requestOf(one),
+      },
     })),
   ];
   return entries.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
+}
+
+function requestOf({ kind, request }: PullEvent): object {
+  const [reviewer = '', team] = request?.reviewer.split('/') ?? [];
+  return {
+    assignee: request === undefined || team !== undefined ? null : user(reviewer),
+    assignee_team: team === undefined ? null : { id: 1, name: team, organization: null },
+    removed_assignee: kind === 'review-request-withdrawn',
+  };
 }
 
 const EVENT_TYPES: Readonly<Record<PullEvent['kind'], string>> = {
@@ -247,6 +260,7 @@ const EVENT_TYPES: Readonly<Record<PullEvent['kind'], string>> = {
   labeled: 'label',
   unlabeled: 'label',
   'review-requested': 'review_request',
+  'review-request-withdrawn': 'review_request',
   dismissed: 'dismiss_review',
   retitled: 'change_title',
   closed: 'close',

@@ -171,6 +171,8 @@ export function review(of: Review): Readonly<Record<string, unknown>> & { readon
 const EVENTS: Partial<Record<PullEvent['kind'], string>> = {
   retargeted: 'base_ref_changed',
   'force-pushed': 'head_ref_force_pushed',
+  'review-requested': 'review_requested',
+  'review-request-withdrawn': 'review_request_removed',
 };
 
 /** Oldest first. Each kind of entry has fields of its own; a commit has no `created_at`. */
@@ -180,12 +182,20 @@ export function timeline(world: World, on: Pull): readonly object[] {
     ...on.reviews
       .filter(({ state }) => state !== 'pending')
       .map((one) => ({ at: one.at, entry: { event: 'reviewed', ...review(one) } })),
-    ...on.events.flatMap(({ id, kind, at }) =>
-      EVENTS[kind] === undefined ? [] : [{ at, entry: { event: EVENTS[kind], id, created_at: at } }],
+    ...on.events.flatMap(({ id, kind, at, request }) =>
+      EVENTS[kind] === undefined
+        ? []
+        : [{ at, entry: { event: EVENTS[kind], id, created_at: at, ...(request && requestOf(request)) } }],
     ),
   ];
   const sorted = said.toSorted((one, other) => one.at.localeCompare(other.at)).map(({ entry }) => entry);
   return [...commitsOf(world, on).map(({ sha }) => ({ event: 'committed', sha })), ...sorted];
+}
+
+function requestOf({ reviewer, by }: NonNullable<PullEvent['request']>): object {
+  const [login = '', team] = reviewer.split('/');
+  const whose = team === undefined ? { requested_reviewer: user(login) } : { requested_team: { slug: team } };
+  return { actor: user(by), review_requester: user(by), ...whose };
 }
 
 export function comment(of: Comment): object {

@@ -167,6 +167,7 @@ export interface PullEvent {
     | 'labeled'
     | 'unlabeled'
     | 'review-requested'
+    | 'review-request-withdrawn'
     | 'dismissed'
     | 'retitled'
     | 'closed'
@@ -175,6 +176,8 @@ export interface PullEvent {
   readonly at: string;
   /** Of a dismissal. */
   readonly message?: string;
+  /** Of a request of a review: whose, and who requested or withdrew it. */
+  readonly request?: { readonly reviewer: string; readonly by: string };
   /** Of a push: commits. `base` is what the base branch was then. */
   readonly push?: { readonly from: string; readonly to: string; readonly base: string };
 }

@@ -271,6 +271,48 @@ for (const name of FORGES) {
     t.is(scene.status(number)?.state, 'success');
   });
 
+  test(`${name}: who made the change cannot withdraw a request that is not theirs`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    forge.requestReview(repository, number, 'bob', 'carol');
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    const withdrawn = async (by: string) => {
+      forge.withdrawReviewRequest(repository, number, 'bob', by);
+      await scene.tell({ kind: 'pull-request', number, action: 'review_request_removed' });
+      await scene.settled();
+    };
+    await withdrawn('alice');
+    t.is(scene.status(number)?.state, 'pending');
+    t.regex(scene.comments(number).join(), /reviews requested of `bob`; what `alice` withdrew still counts/);
+
+    forge.requestReview(repository, number, 'bob', 'alice');
+    await withdrawn('alice');
+    t.is(scene.status(number)?.state, 'pending', 'nor by requesting it once more');
+
+    forge.requestReview(repository, number, 'bob', 'alice');
+    await withdrawn('carol');
+    t.is(scene.status(number)?.state, 'success');
+    t.is(scene.states(number).filter((state) => state === 'success').length, 1);
+  });
+
+  test(`${name}: a request that the author withdrew ends with the review`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED, CODEOWNERS: '.* @bob\n' });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    // As CODEOWNERS does, in the author's name.
+    forge.requestReview(repository, number, 'bob', 'alice');
+    forge.withdrawReviewRequest(repository, number, 'bob', 'alice');
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'pending');
+    await scene.review(number, 'bob', 'approved');
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+  });
+
   test(`${name}: before requested reviews are read it is stored that they are asked for`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': ALL_ANSWERED });
     let stored: readonly unknown[] | undefined;

@@ -6,6 +6,7 @@ import { yesNo } from '../port/yes-no.ts';
 import { type GiteaClient, SHORT } from './client.ts';
 import { pullPath, utc } from './read.ts';
 import * as shapes from './shapes.ts';
+import { reviewerEvents } from './timeline.ts';
 
 /** PENDING and REQUEST_REVIEW are not reviews that anyone gave. */
 const REVIEW_STATES: Readonly<Record<string, PersonReview['state']>> = {
@@ -48,6 +49,7 @@ async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promi
   return {
     people: requested.flatMap(({ user, team }) => (team ? [] : [user])),
     teams: requested.flatMap(({ team }) => (team ? [`${owner}/${team.name}`.toLowerCase()] : [])),
+    history: await reviewerEvents(client, ref),
   };
 }
 

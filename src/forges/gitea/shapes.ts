@@ -156,8 +156,25 @@ export const reviews = z.array(
 export const timeline = z
   .array(
     z
-      .object({ type: z.string(), body: text, created_at: z.string() })
-      .transform((entry) => (entry.type === 'pull_push' ? entry : { ...entry, body: '' }))
+      .object({
+        type: z.string(),
+        body: text,
+        created_at: z.string(),
+        user: login,
+        /** Whose review was requested, or is no longer: a person or a team. */
+        assignee: account,
+        assignee_team: z
+          .object({ name: z.string() })
+          .nullish()
+          .transform((team) => team?.name ?? null),
+        removed_assignee: z.boolean().default(false),
+      })
+      // The text of a push is the forge's, and short.
+      .transform(({ body, user, ...entry }) => ({
+        ...entry,
+        body: entry.type === 'pull_push' ? body : '',
+        user: entry.type.startsWith('review') ? user : '',
+      }))
       .nullable(),
   )
   .nullable()

@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { limitList, requireFound, timeOf } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { PullRequestRef } from '../port/pull-request.ts';
+import { splitRepository } from '../port/names.ts';
+import type { PullRequestRef, ReviewerEvent } from '../port/pull-request.ts';
 import { type GiteaClient, SHORT } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -20,28 +22,15 @@ const FORCE_PUSH = /"is_force_push":\s*true/;
  * changed since the first push that is listed; where none is listed, it is not known.
  */
 export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequestRef): Promise<string> {
-  const resource = `${repositoryPath(ref.repository)}/issues/${ref.number}/timeline`;
-  const route = `GET ${resource}`;
-  const countPage = limitList(route, MAX_PAGES);
   const changes: number[] = [];
   let firstPush: number | undefined;
-  let empty = 0;
-  for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
-    const ask = { number, maxStringBytes: SHORT };
-    const { items } = requireFound(await client.askPage(resource, shapes.timeline, ask), route);
-    countPage(items);
-    empty = items.length === 0 ? empty + 1 : 0;
-    for (const entry of items) {
-      if (entry === null) {
-        // What these forges answer for an entry that they could not read themselves.
-        throw new ForgeError('invalid', `${route}: the forge left out an entry of the timeline`);
-      }
-      if (entry.type === 'pull_push') {
-        firstPush ??= timeOf(entry.created_at, route);
-      }
-      if (entry.type === 'change_target_branch' || (entry.type === 'pull_push' && FORCE_PUSH.test(entry.body))) {
-        changes.push(timeOf(entry.created_at, route));
-      }
+  const route = routeOf(ref);
+  for (const entry of await timeline(client, ref)) {
+    if (entry.type === 'pull_push') {
+      firstPush ??= timeOf(entry.created_at, route);
+    }
+    if (entry.type === 'change_target_branch' || (entry.type === 'pull_push' && FORCE_PUSH.test(entry.body))) {
+      changes.push(timeOf(entry.created_at, route));
     }
   }
   if (firstPush === undefined) {
@@ -49,4 +38,45 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
   }
   // Times are in seconds. An approval in the second of the opening counts: nobody can approve earlier.
   return new Date(Math.max(...changes, firstPush - 1)).toISOString();
+}
+
+export async function reviewerEvents(client: GiteaClient, ref: PullRequestRef): Promise<readonly ReviewerEvent[]> {
+  const { owner } = splitRepository(ref.repository);
+  return (await timeline(client, ref)).flatMap(({ type, user: by, assignee, assignee_team, removed_assignee }) => {
+    const team = assignee_team && `${owner}/${assignee_team}`.toLowerCase();
+    const reviewer = type === 'review' ? by : (team ?? assignee);
+    const kind = type === 'review' ? 'reviewed' : removed_assignee ? 'withdrawn' : 'requested';
+    return !['review', 'review_request'].includes(type) || reviewer === null ? [] : [{ kind, reviewer, by }];
+  });
+}
+
+function routeOf(ref: PullRequestRef): string {
+  return `GET ${resourceOf(ref)}`;
+}
+
+function resourceOf(ref: PullRequestRef): string {
+  return `${repositoryPath(ref.repository)}/issues/${ref.number}/timeline`;
+}
+
+type Entry = NonNullable<z.output<typeof shapes.timeline>[number]>;
+
+async function timeline(client: GiteaClient, ref: PullRequestRef): Promise<readonly Entry[]> {
+  const route = routeOf(ref);
+  const countPage = limitList(route, MAX_PAGES);
+  const entries: Entry[] = [];
+  let empty = 0;
+  for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
+    const ask = { number, maxStringBytes: SHORT };
+    const { items } = requireFound(await client.askPage(resourceOf(ref), shapes.timeline, ask), route);
+    countPage(items);
+    empty = items.length === 0 ? empty + 1 : 0;
+    for (const entry of items) {
+      if (entry === null) {
+        // What these forges answer for an entry that they could not read themselves.
+        throw new ForgeError('invalid', `${route}: the forge left out an entry of the timeline`);
+      }
+      entries.push(entry);
+    }
+  }
+  return entries;
 }

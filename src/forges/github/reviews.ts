@@ -9,6 +9,7 @@ import type { GraphqlFirst } from './graphql-first.ts';
 import { address, repositoryAddress } from './read.ts';
 import { ask, askAll, askGraphql, MAX_PAGES } from './request.ts';
 import * as shapes from './shapes.ts';
+import { reviewerEvents } from './timeline.ts';
 
 const REVIEW_STATES = {
   APPROVED: 'approved',
@@ -154,9 +155,11 @@ export async function requestedReviews(client: GitHubClient, ref: PullRequestRef
   const octokit = await client.forRepository(ref.repository);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers';
   const { users, teams } = requireFound(await ask(octokit, route, address(ref), shapes.requestedReviewers), route);
+  const history = await reviewerEvents(client, ref);
   const { owner } = address(ref);
   return {
     people: users.map(({ login }) => login),
     teams: teams.map(({ slug }) => `${owner}/${slug}`.toLowerCase()),
+    history,
   };
 }

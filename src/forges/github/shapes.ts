@@ -131,8 +131,18 @@ export const requestedReviewers = z.object({
   teams: z.array(z.object({ slug: z.string() })),
 });
 
-/** Entries of many kinds: what they have in common. A commit has no time. */
-export const timeline = z.array(z.object({ event: z.string().default(''), created_at: z.string().nullish() }));
+/** Entries of many kinds: what is used of any. A commit has no time. */
+export const timeline = z.array(
+  z.object({
+    event: z.string().default(''),
+    created_at: z.string().nullish(),
+    /** Who did it, and of a review who gave it. */
+    actor: login.optional(),
+    user: login.optional(),
+    /** Absent where it is a team. */
+    requested_reviewer: login.optional(),
+  }),
+);
 
 /** A branch or tag, and what an annotated tag names. */
 export const ref = z.object({ object: z.object({ sha: z.string(), type: z.string() }) });

@@ -179,6 +179,19 @@ export interface RequestedReviews {
   readonly people: readonly string[];
   /** `organisation/team`, in lower case. */
   readonly teams: readonly string[];
+  /**
+   * Oldest first. On GitHub without teams: where it assigns the review of a team to members, the request of the team is
+   * withdrawn in the name of whoever made it.
+   */
+  readonly history: readonly ReviewerEvent[];
+}
+
+export interface ReviewerEvent {
+  readonly kind: 'requested' | 'withdrawn' | 'reviewed';
+  /** As in `people` and `teams`. */
+  readonly reviewer: string;
+  /** Login of who requested or withdrew it. What CODEOWNERS requests is in the name of the pull request's author. */
+  readonly by: string;
 }
 
 /** What an organisation's forge says of some people. */

@@ -1,25 +1,38 @@
 import { requestedReviews } from '../../facts/requested-reviews.ts';
+import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { quotedList, say, unreadText } from '../text.ts';
+import { quotedList, say, type Text, unreadText } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { definePredicate } from './predicate.ts';
-import { includesTeam, isMember, unreadableTeams } from './team-members.ts';
+import { couldNotRead, type Group, includesTeam, isMember, unreadableTeams } from './team-members.ts';
+import { type WithdrawnRequest, withdrawnRequests } from './withdrawn-requests.ts';
 
 export const reviewsRequested = definePredicate({
   description:
     'A review is requested and has not been given: true for one of anybody, or `from` for some people and teams.',
   actor: 'others',
   schema: anybodyOrFrom,
-  needs: (from) => ({ requestedReviews: [], ...neededMembers('requested', from?.teams ?? []) }),
-  judge(from, _options, facts) {
+  optionsWhereRequired: { required: true },
+  needs: (from) => ({
+    requestedReviews: [],
+    commits: ['authors'],
+    ...neededMembers('requested', from?.teams ?? []),
+  }),
+  judge(from, { required }, facts) {
     const requested = facts.requestedReviews;
-    const isWanted = (login: string) => (from === undefined ? true : isMember(login, from, facts.teams));
-    const people = requested?.people ?? [];
-    const teams = (requested?.teams ?? []).filter((team) => from === undefined || includesTeam(from, team));
-    const certain = [...people.filter((login) => isWanted(login) === true), ...teams.map((team) => `@${team}`)];
-    const unknown = people.filter((login) => isWanted(login) === undefined);
+    const isWanted = wantedIn(from, facts.teams);
+    // A rule that asks for a request asks for one that is there.
+    const withdrawn = required ? [] : withdrawnRequests(facts).filter(({ reviewer }) => isWanted(reviewer) !== false);
+    const asked = [...(requested?.people ?? []), ...(requested?.teams ?? [])];
+    const certain = [
+      ...asked.filter((reviewer) => isWanted(reviewer) === true),
+      ...withdrawn.flatMap(({ reviewer, stands }) => (stands && isWanted(reviewer) ? [reviewer] : [])),
+    ].map(shown);
+    const unknown = [
+      ...asked.filter((reviewer) => isWanted(reviewer) === undefined),
+      ...withdrawn.map(({ reviewer }) => reviewer),
+    ].map(shown);
     const undecided = requested === undefined || (certain.length === 0 && unknown.length > 0);
-    const unreadable = unreadableTeams(from?.teams ?? [], facts.teams);
     const expected =
       from === undefined
         ? say`a review that is requested and not given`
@@ -31,15 +44,48 @@ export const reviewsRequested = definePredicate({
         requested === undefined
           ? unreadText(requestedReviews)
           : certain.length > 0
-            ? say`reviews requested of ${quotedList(certain)}`
+            ? say`reviews requested of ${quotedList(certain)}${stillCount(withdrawn)}`
             : unknown.length > 0
-              ? say`a review requested of ${quotedList(unknown)}; the members of ${quotedList(unreadable)} could not be read`
+              ? say`a review requested of ${quotedList(unknown)}${whyUnknown(from, facts)}`
               : say`no such review`,
       ...(certain.length > 0 ? { awaited: say`a review by ${quotedList(certain)}` } : {}),
       remedy: {
         toMatch: from === undefined ? say`Request a review.` : say`Request a review of ${quotedList(from.names)}.`,
-        toAvoid: say`Wait for the review of ${quotedList(certain)}, or withdraw the request.`,
+        toAvoid:
+          withdrawn.length === 0
+            ? say`Wait for the review of ${quotedList(certain)}, or withdraw the request.`
+            : say`Wait for the review of ${quotedList(certain)}. If none is needed, somebody who did not make the change requests it again, and withdraws the request.`,
       },
     };
   },
 });
+
+/** Whether a rule is about a person, or a team. Undefined where that depends on a team that could not be read. */
+function wantedIn(from: Group | undefined, teams: Facts['teams']): (reviewer: string) => boolean | undefined {
+  return (reviewer) => {
+    if (from === undefined) {
+      return true;
+    }
+    return isTeam(reviewer) ? includesTeam(from, reviewer) : isMember(reviewer, from, teams);
+  };
+}
+
+function isTeam(reviewer: string): boolean {
+  return reviewer.includes('/');
+}
+
+function shown(reviewer: string): string {
+  return isTeam(reviewer) ? `@${reviewer}` : reviewer;
+}
+
+function stillCount(withdrawn: readonly WithdrawnRequest[]): Text {
+  const by = [...new Set(withdrawn.flatMap((one) => (one.stands ? [one.by] : [])))];
+  return by.length === 0 ? [] : say`; what ${quotedList(by)} withdrew still counts`;
+}
+
+function whyUnknown(from: Group | undefined, { teams }: Facts): Text {
+  const unreadable = unreadableTeams(from?.teams ?? [], teams);
+  return unreadable.length === 0
+    ? say`; it is not known whether those who withdrew it made the change`
+    : couldNotRead('undecided', unreadable);
+}

@@ -43,6 +43,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {
+    id: 'review-author-withdraws-request',
+    title: 'lets the author withdraw a request of a review that somebody else made',
+    file: 'src/review/predicates/withdrawn-requests.ts',
+    find: 'requesters.every((one) => one === login)',
+    replace: 'requesters.some((one) => one === login)',
+    tests: ['test/stories/four-eyes.test.ts'],
+  },
+  {
     id: 'review-resolved-over-objection',
     title: 'lets the author resolve a conversation of theirs that others have objected in',
     file: 'src/review/predicates/threads.ts',

@@ -28,8 +28,9 @@ export interface Reviews {
   review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
   dismiss(repository: string, number: number, review: number, message?: string): void;
   /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
-  requestReview(repository: string, number: number, reviewer: string): void;
-  withdrawReviewRequest(repository: string, number: number, reviewer: string): void;
+  requestReview(repository: string, number: number, reviewer: string, by?: string): void;
+  /** By whoever opened it, unless `by` says otherwise. */
+  withdrawReviewRequest(repository: string, number: number, reviewer: string, by?: string): void;
   comment(
     repository: string,
     number: number,
@@ -83,17 +84,19 @@ export function makeReviews(stage: Stage): Reviews {
       }
       touch(on);
     },
-    requestReview(repository, number, reviewer) {
-      const { requested, reviews } = pull(repository, number);
-      change(repository, number, { requested: [...requested, reviewer] });
-      for (const review of reviews.filter(({ author }) => author === reviewer && mayPush(world, repository, author))) {
+    requestReview(repository, number, reviewer, by) {
+      const on = pull(repository, number);
+      record(on, 'review-requested', { request: { reviewer, by: by ?? on.author } });
+      change(repository, number, { requested: [...on.requested, reviewer] });
+      for (const review of on.reviews.filter(({ author }) => author === reviewer && mayPush(world, repository, author))) {
         review.official = false;
       }
     },
-    withdrawReviewRequest(repository, number, reviewer) {
-      const { requested, reviews } = pull(repository, number);
-      change(repository, number, { requested: requested.filter((candidate) => candidate !== reviewer) });
-      const newest = reviews.findLast(({ author, state }) => author === reviewer && DECIDING.includes(state));
+    withdrawReviewRequest(repository, number, reviewer, by) {
+      const on = pull(repository, number);
+      record(on, 'review-request-withdrawn', { request: { reviewer, by: by ?? on.author } });
+      change(repository, number, { requested: on.requested.filter((candidate) => candidate !== reviewer) });
+      const newest = on.reviews.findLast(({ author, state }) => author === reviewer && DECIDING.includes(state));
       if (newest !== undefined && mayPush(world, repository, reviewer)) {
         newest.official = true;
       }

@@ -25,7 +25,7 @@ export interface Stage {
   commitOn(repository: Repository, branch: string, files: Changes, details?: CommitDetails): string;
   /** The open pull requests from a branch. */
   openFrom(repository: Repository, branch: string): readonly Pull[];
-  record(on: Pull, kind: PullEvent['kind'], details?: Pick<PullEvent, 'message' | 'push'>): void;
+  record(on: Pull, kind: PullEvent['kind'], details?: Pick<PullEvent, 'message' | 'push' | 'request'>): void;
   /** Records what the timeline tells of it. */
   change(repository: string, number: number, changes: Partial<Pull>): void;
 }
@@ -146,13 +146,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
 
 function eventsOf(
   on: Pull,
-  {
-    title = on.title,
-    labels = on.labels,
-    requested = on.requested,
-    state = on.state,
-    merged = on.merged,
-  }: Partial<Pull>,
+  { title = on.title, labels = on.labels, state = on.state, merged = on.merged }: Partial<Pull>,
 ): readonly PullEvent['kind'][] {
   const lacks = (list: readonly string[]) => (one: string) => !list.includes(one);
   const ended = merged === on.merged ? 'closed' : 'merged';
@@ -160,8 +154,6 @@ function eventsOf(
     ...(title === on.title ? [] : (['retitled'] as const)),
     ...labels.filter(lacks(on.labels)).map(() => 'labeled' as const),
     ...on.labels.filter(lacks(labels)).map(() => 'unlabeled' as const),
-    ...requested.filter(lacks(on.requested)).map(() => 'review-requested' as const),
-    ...on.requested.filter(lacks(requested)).map(() => 'review-requested' as const),
     ...(state === on.state ? [] : ([state === 'open' ? 'reopened' : ended] as const)),
   ];
 }

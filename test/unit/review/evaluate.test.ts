@@ -155,6 +155,8 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   ]);
   t.deepEqual(needs("require: { author: ['@A/*', '@a/*'] }"), ['teams', 'author@a']);
   t.deepEqual(needs("require: { all: [{ assignee: '@a/*' }, { reviews_requested: { from: '@a/*' } }] }"), [
+    'commits',
+    'authors',
     'requestedReviews',
     'triage',
     'assignees',

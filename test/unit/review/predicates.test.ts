@@ -1083,6 +1083,37 @@ for (const [rule, path, outcome, why] of [
   });
 }
 
+for (const [withdrawn, outcome, why] of [
+  [{ of: 'bob', requested_by: 'carol' }, 'waiting', 'the author, of another'],
+  [{ of: 'bob', requested_by: 'carol', by: 'ALICE' }, 'waiting', 'the author in another case'],
+  [{ of: '@octo/sec', requested_by: 'carol' }, 'waiting', 'of a team'],
+  [{ of: 'bob' }, 'passed', 'the author, their own'],
+  [{ of: 'bob', by: 'bob' }, 'passed', 'whose review it was'],
+  [{ of: 'bob', by: 'carol' }, 'passed', 'somebody who did not make the change'],
+  [{ of: 'bob', by: 'dan' }, 'waiting', 'who made a commit'],
+  [{ of: 'bob', by: 'dan', requested_by: 'dan' }, 'passed', 'who made a commit, their own'],
+  [{ of: 'bob', by: 'ci[bot]' }, 'waiting', 'a machine'],
+  [{ of: 'bob', by: 'ci[bot]', requested_by: 'ci[bot]' }, 'passed', 'a machine, its own'],
+] as const) {
+  const commits = [{ message: 'a', author: 'dan', committer: 'dan' }];
+  const given = { commits, requests_withdrawn: [withdrawn] };
+
+  test(`reviews_requested: withdrawn by ${why}`, (t) => {
+    t.is(judge('forbid: { reviews_requested: true }', given).outcome, outcome);
+    t.is(judge('require: { reviews_requested: true }', given).outcome, 'waiting', 'none is there');
+    t.is(judge('forbid: { reviews_requested: { from: [eve] } }', given).outcome, 'passed', 'of somebody else');
+  });
+}
+
+test('reviews_requested: what decides whether a withdrawn request counts may be unknown', (t) => {
+  const by = { of: 'bob', by: 'carol' };
+  const forbid = 'forbid: { reviews_requested: true }';
+  t.is(judge(forbid, { requests_withdrawn: [by], commits_complete: false }).outcome, 'undecided');
+  t.is(judge(forbid, { requests_withdrawn: [{ of: 'bob' }], codeowners: 'docs/ @dan' }).outcome, 'waiting');
+  const team = "forbid: { reviews_requested: { from: ['@octo/sec'] } }";
+  t.is(judge(team, { requests_withdrawn: [{ of: 'bob', requested_by: 'carol' }] }).outcome, 'undecided');
+});
+
 /** What a text says where a pattern looks for it. */
 const SAYING: Readonly<Record<string, (text: string) => Given>> = {
   title: (title) => ({ title }),

@@ -1,0 +1,65 @@
+import { authorsOf } from '../../facts/authors/authors.ts';
+import { machinesAmong } from '../../facts/authors/machines.ts';
+import type { Facts } from '../../facts/table.ts';
+import type { ReviewerEvent } from '../../forges/port/pull-request.ts';
+
+/** A request that was withdrawn by somebody who had no say in it. */
+export interface WithdrawnRequest {
+  /** A login, or `organisation/team`. */
+  readonly reviewer: string;
+  /** Login of who withdrew it last. */
+  readonly by: string;
+  /** Undefined where it is not known whether they made the change. */
+  readonly stands: true | undefined;
+}
+
+/**
+ * Forges let the author of a pull request withdraw the request of any review, an owner's too. Such a request stands
+ * until the review is given. Whoever made the change, and a machine, can withdraw what they requested alone.
+ */
+export function withdrawnRequests(facts: Facts): readonly WithdrawnRequest[] {
+  const history = facts.requestedReviews?.history ?? [];
+  const hasNoSay = withoutSay(facts);
+  const byReviewer = Map.groupBy(history, ({ reviewer }) => reviewer.toLowerCase());
+  return [...byReviewer.values()].flatMap((events) => {
+    const last = events.at(-1);
+    const stands = last?.kind === 'withdrawn' && standsAfter(events, hasNoSay, facts);
+    return last === undefined || stands === false ? [] : [{ reviewer: last.reviewer, by: last.by, stands }];
+  });
+}
+
+type HasNoSay = (login: string) => boolean | undefined;
+
+/** Whether the request of a review stands after all that happened to it, the last of which withdrew it. */
+function standsAfter(
+  events: readonly ReviewerEvent[],
+  hasNoSay: HasNoSay,
+  { pullRequest, requestedReviews }: Facts,
+): boolean | undefined {
+  let requesters: string[] = [];
+  let stands: boolean | undefined = false;
+  for (const { kind, reviewer, by } of events) {
+    const login = by.toLowerCase();
+    // What CODEOWNERS requests is in the author's name.
+    const mayBeOwners = login === pullRequest.author.toLowerCase() && requestedReviews?.codeOwners !== false;
+    const isOwn = requesters.length > 0 && requesters.every((one) => one === login) && !mayBeOwners;
+    if (kind === 'requested') {
+      requesters.push(login);
+    } else {
+      stands = kind === 'withdrawn' && login !== reviewer.toLowerCase() && !isOwn && hasNoSay(login);
+      requesters = stands === false ? [] : requesters;
+    }
+  }
+  return stands;
+}
+
+function withoutSay({ pullRequest, commits, people }: Facts): HasNoSay {
+  const { byLogin, complete } = authorsOf(commits, people);
+  const isMachine = machinesAmong(people.machineAccounts);
+  return (login) =>
+    login === pullRequest.author.toLowerCase() ||
+    byLogin.has(login) ||
+    isMachine({ login, bot: login.endsWith('[bot]') }) ||
+    // They could have made a commit that was not read.
+    (complete ? false : undefined);
+}
