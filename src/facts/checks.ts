@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Check, Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
-import { isContextOf } from '../forges/port/status-context.ts';
+import { sameContext, statusContext } from '../forges/port/status-context.ts';
 import { type AtForge, defineFact, type Permission, type Webhook } from './fact.ts';
 import { flag, oneOf, text } from './given.ts';
 
@@ -44,16 +44,10 @@ function onGitea(sendsStatuses: boolean): AtForge {
   return { permissions: [], webhooks: sendsStatuses ? [webhook] : [] };
 }
 
-/** Whose checks are read, and how Gatehouse's own are told apart from those of others. */
-interface OthersChecks {
-  readonly repository: string;
-  readonly sha: string;
-  readonly statusContext: string;
-}
-
 /**
  * What others reported about the head. Neither what Gatehouse's own account reported counts, nor a status that has the
- * name of Gatehouse's own, whoever set it: a verdict must not depend on itself.
+ * name of the one that shows this verdict, whoever set it: a verdict must not depend on itself. Others may use a name
+ * that Gatehouse gives to the status for another base branch.
  */
 export const checks = defineFact({
   name: 'checks',
@@ -61,13 +55,15 @@ export const checks = defineFact({
   unreadAs: 'checks',
   unreadAfter: ['refused', 'invalid'],
   dependsOn: [],
-  read: ({ forge, pullRequest: { repository, head }, statusContext }) =>
-    readOthersChecks(forge, { repository, sha: head.sha, statusContext }),
+  read: async ({ forge, pullRequest: { repository, head, base }, statusContext: template }) =>
+    othersAmong(forge, await forge.checks(repository, head.sha), statusContext(template, base.branch)),
   change: {
     noticedBy: 'digest',
     plain: plainChecks,
-    readAgain: ({ forge, repository, headSha: sha, statusContext, once }) =>
-      once(JSON.stringify([repository, sha]), () => readOthersChecks(forge, { repository, sha, statusContext })),
+    async readAgain({ forge, repository, headSha, baseBranch, statusContext: template, once }) {
+      const read = await once(JSON.stringify([repository, headSha]), () => forge.checks(repository, headSha));
+      return othersAmong(forge, read, statusContext(template, baseBranch));
+    },
   },
   forges: {
     github: {
@@ -125,10 +121,11 @@ export const checks = defineFact({
   },
 });
 
-async function readOthersChecks(forge: Forge, { repository, sha, statusContext }: OthersChecks): Promise<Checks> {
-  const [self, read] = await Promise.all([forge.self(), forge.checks(repository, sha)]);
+/** `own`: the name of the commit status that shows the verdict. */
+async function othersAmong(forge: Forge, read: Checks, own: string): Promise<Checks> {
+  const self = await forge.self();
   const isOthers = ({ reporter }: Pick<Check, 'reporter'>) => reporter.toLowerCase() !== self.toLowerCase();
-  const counts = (one: Check) => isOthers(one) && !isContextOf(statusContext, one.name);
+  const counts = (one: Check) => isOthers(one) && !sameContext(forge.name, own, one.name);
   return { ...read, checks: read.checks.filter(counts), suites: read.suites.filter(isOthers) };
 }
 

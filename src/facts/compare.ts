@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../common/canonical-json.ts';
 import type { Forge } from '../forges/port/forge.ts';
-import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import { orUnread, type Present } from './fact.ts';
 import { FACT_NAMES, FACTS, type FactName, type Facts, type Needs, type PartOf, type Values } from './table.ts';
 
@@ -45,9 +44,11 @@ function digestOf<Name extends FactName>(name: Name, value: Values[Name]): strin
   return hash('sha256', canonicalJson([name, plain]));
 }
 
+export type JudgedPullRequest = Pick<Present, 'repository' | 'number' | 'headSha' | 'baseBranch'>;
+
 /** Reads facts again, for any number of pull requests. */
 export interface PresentFacts {
-  digest(name: FactName, ref: PullRequestRef, headSha: string, parts: readonly string[]): Promise<string>;
+  digest(name: FactName, of: JudgedPullRequest, parts: readonly string[]): Promise<string>;
 }
 
 /** What is the same for several of them is read once. */
@@ -66,19 +67,18 @@ export function presentFacts(forge: Forge, statusContext: string): PresentFacts 
 
   async function digest<Name extends FactName>(
     name: Name,
-    { repository, number }: PullRequestRef,
-    headSha: string,
+    { repository, number, headSha, baseBranch }: JudgedPullRequest,
     parts: readonly PartOf<Name>[],
   ): Promise<string> {
     const { change } = FACTS[name];
     if (change.noticedBy !== 'digest') {
       return digestOf(name, FACTS[name].unread);
     }
-    const present = { forge, statusContext, repository, number, headSha, once: onceFor(name) };
+    const present = { forge, statusContext, repository, number, headSha, baseBranch, once: onceFor(name) };
     return digestOf(name, await orUnread(FACTS[name], () => change.readAgain(present, parts)));
   }
 
-  return { digest: (name, ref, headSha, parts) => digest(name, ref, headSha, partsOf(name, parts)) };
+  return { digest: (name, of, parts) => digest(name, of, partsOf(name, parts)) };
 }
 
 /** Parts as they were stored: an unknown one, of another version, asks for nothing. */

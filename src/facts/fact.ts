@@ -81,6 +81,7 @@ export interface Compared<Value, Part extends string> {
 export interface Present extends PullRequestRef {
   readonly forge: Forge;
   readonly headSha: string;
+  readonly baseBranch: string;
   readonly statusContext: string;
   /** Does the work once for each key, however many pull requests it concerns. */
   readonly once: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;

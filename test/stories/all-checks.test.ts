@@ -61,12 +61,39 @@ for (const name of EVERY_FORGE) {
     const scene = gatehouse(name).scene(ALL);
     const number = await scene.open({ 'a.txt': 'a\n' });
     await report(scene, number, 'gatehouse/main', 'success');
-    await report(scene, number, 'Gatehouse/next', 'failure');
     await known(scene);
     t.is(scene.status(number, OURS)?.state, 'pending');
     await report(scene, number, 'build', 'success');
     await known(scene);
     t.is(scene.status(number, OURS)?.state, 'success');
+  });
+
+  test.serial(`${name}: what others set under the name for another base is a check`, async (t) => {
+    const scene = gatehouse(name).scene(ALL);
+    scene.forge.commit(scene.repository, 'next', {});
+    const number = await scene.open({ 'a.txt': 'a\n' }, { head: 'topic' });
+    const other = await scene.open('topic', { base: 'next' });
+    await report(scene, number, 'build', 'success');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'success');
+    t.is(scene.status(other, 'gatehouse/next')?.state, 'success', 'those of Gatehouse are no checks');
+
+    await report(scene, number, 'gatehouse/next', 'failure');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'pending');
+    await report(scene, number, 'gatehouse/next', 'success');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'success');
+
+    await report(scene, number, 'gatehouse/build', 'failure');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'pending');
+    await report(scene, number, 'gatehouse/build', 'success');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'success');
+    await report(scene, number, 'gatehouse/build', 'failure', true);
+    await resync(name, scene);
+    t.is(scene.status(number, OURS)?.state, 'pending', 'a resync finds one whose webhook was lost');
   });
 
   test.serial(`${name}: checks of some names or all cost the same requests`, async (t) => {

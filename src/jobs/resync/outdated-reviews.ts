@@ -35,7 +35,7 @@ export function readPresentRules(context: PresentContext): PresentRules {
   const reader = presentReader(context);
 
   async function isOutdated(review: JudgedReview, { tipOf, facts = false }: CompareOptions): Promise<boolean> {
-    const { repository, number, headSha, baseBranch, judgedBy, hasNewPusher = false } = review;
+    const { repository, baseBranch, judgedBy, hasNewPusher = false } = review;
     if (judgedBy === null || hasNewPusher) {
       return true;
     }
@@ -44,7 +44,7 @@ export function readPresentRules(context: PresentContext): PresentRules {
       ...reader.of(repository, baseBranch),
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
       ...(facts && {
-        fact: (name, parts) => reader.fact(name, { repository, number }, headSha, parts),
+        fact: (name, parts) => reader.fact(name, review, parts),
       }),
     });
     return difference !== undefined;

@@ -14,14 +14,20 @@ export interface CommitReviewDeps extends StatusOptions {
 
 /**
  * After others have changed a fact about a commit, such as its checks: requests the reviews of the open pull requests
- * with this head whose policy asks for it. The forge is not asked: most
- * checks are of commits that no policy waits for.
+ * with this head whose policy asks for it. The forge is not asked: most checks are of commits that no policy waits for.
  */
 export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-commit']): Promise<void> {
   const { repository, ownName } = job;
-  const reviews = ownName === undefined ? await reviewsThatAsk(deps, job) : await reviewsWithStatus(deps, job, ownName);
-  if (reviews.length > 0) {
-    await deps.enqueue(reviews.map(({ number }) => ({ kind: 'review', repository, number })));
+  const by = ownName?.by ?? job.by;
+  if (by !== undefined && by.toLowerCase() === (await deps.forge.self()).toLowerCase()) {
+    return;
+  }
+  const asking = await reviewsThatAsk(deps, job);
+  const named = ownName === undefined ? [] : await reviewsWithStatus(deps, job, ownName);
+  // A status under the name of one pull request's is a check of the others with this head.
+  const numbers = new Set([...asking, ...named].map(({ number }) => number));
+  if (numbers.size > 0) {
+    await deps.enqueue([...numbers].map((number) => ({ kind: 'review', repository, number })));
   }
 }
 
@@ -34,9 +40,6 @@ async function reviewsWithStatus(
   { repository, headSha }: Jobs['review-commit'],
   { context, by }: StatusSetBy,
 ): Promise<readonly { readonly number: number }[]> {
-  if (by.toLowerCase() === (await deps.forge.self()).toLowerCase()) {
-    return [];
-  }
   const isNamed = (name: string) => sameContext(deps.forge.name, name, context);
   const sharing = (await verdictsOnHead(deps.pool, repository, headSha)).filter(
     ({ state, baseBranch }) => state !== 'none' && isNamed(statusContext(deps.statusContext, baseBranch)),
@@ -51,16 +54,15 @@ async function reviewsWithStatus(
   return sharing;
 }
 
-/** The open pull requests with this head whose policy asks for such facts. None where Gatehouse caused the change. */
+/** The open pull requests with this head whose policy asks for such facts. */
 async function reviewsThatAsk(
-  { pool, forge }: CommitReviewDeps,
-  { repository, headSha, facts, by }: Jobs['review-commit'],
+  { pool }: CommitReviewDeps,
+  { repository, headSha, facts }: Jobs['review-commit'],
 ): Promise<readonly PullRequestRef[]> {
-  const { rows } = await pool.query<{ number: number }>(
-    `SELECT pull_request AS number FROM gatehouse.reviews
+  const { rows } = await pool.query<PullRequestRef>(
+    `SELECT repository, pull_request AS number FROM gatehouse.reviews
       WHERE repository = $1 AND head_sha = $2 AND open AND asks && $3 ORDER BY pull_request`,
     [repository, headSha, facts],
   );
-  const isOwn = rows.length > 0 && by !== undefined && by.toLowerCase() === (await forge.self()).toLowerCase();
-  return isOwn ? [] : rows.map(({ number }) => ({ repository, number }));
+  return rows;
 }
