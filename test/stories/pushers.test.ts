@@ -1,7 +1,7 @@
 import test from 'ava';
 import { withNewPusher } from '../../src/jobs/resync/outdated-reviews.ts';
 import { EVERY_FORGE, onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
-import { nextSecond } from '../helpers/until.ts';
+import { nextSecond, until } from '../helpers/until.ts';
 
 /** Whoever pushed a commit is no second pair of eyes for it, in whose name ever it was made. */
 const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
@@ -311,3 +311,32 @@ for (const name of EVERY_FORGE) {
     t.deepEqual(await withNewPusher(story.door.database, repository), [], 'once');
   });
 }
+
+test('github: a review that runs while a rename is found does not forget who pushed', async (t) => {
+  const answered = '  - { id: answered, forbid: { reviews_requested: true } }\n';
+  await using story = await tellStory('github', { '.gatehouse.yml': `${OWN}${answered}` });
+  const { forge, door, repository: before } = story;
+  const number = await story.open({ 'a.txt': 'a\n' });
+  await pushes(story, number, 'bob');
+  await story.settled();
+  await story.rename('renamed');
+  const { repository } = story;
+  await story.edit(number, { title: 'feat: renamed' });
+  await story.settledFor(repository);
+
+  // The resync looks at the new name first, and requests a review there, which is held until the resync is over.
+  const made = 'FROM gatehouse.makers WHERE repository = $1';
+  await door.database.query(`DELETE ${made}`, [repository]);
+  forge.edit(repository, number, { body: 'A description' });
+  forge.age(60_000);
+  const since = new Date();
+  const held = new RegExp(`/repos/${repository}/pulls/${number}/requested_reviewers$`);
+  story.when('GET', held, () => story.resynced(since));
+  // It looks at the old name once the review has asked who pushed, and has remembered who made the commits.
+  const remembered = async () =>
+    (await door.database.query(`SELECT ${made} AND sha = ''`, [repository])).rows.length > 0;
+  story.when('GET', new RegExp(`/repos/${before}/pulls$`), () => until(remembered));
+  await resyncNow(story);
+  await story.settledFor(repository);
+  t.is(story.status(number)?.state, 'failure');
+});

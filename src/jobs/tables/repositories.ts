@@ -61,7 +61,8 @@ export async function forgetRepository(pool: pg.Pool, repository: string, now = 
 /**
  * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
  * until a delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a
- * review under the new name may have written a shared status without them.
+ * review under the new name may have written a shared status without them. One that runs has not seen who made the
+ * commits: it loses its claim, and is requested again.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
   await pool.query(
@@ -85,7 +86,8 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
        SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
      judged_without AS (
-       UPDATE gatehouse.reviews SET judged_by = NULL WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made)),
+       UPDATE gatehouse.reviews SET judged_by = NULL, fence = nextval('gatehouse.review_fence')
+        WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made)),
      moved AS (
        DELETE FROM gatehouse.left_successes WHERE repository = $1 RETURNING head_sha, context, left_at, tried_at),
      successes AS (

@@ -167,6 +167,14 @@ export const JOBS: readonly Fault[] = [
     tests: ['test/stories/healing.test.ts', 'test/stories/shared-head.test.ts'],
   },
   {
+    id: 'jobs-rename-overtakes-nothing',
+    title: 'lets a review end that runs while a rename brings who made the commits',
+    file: 'src/jobs/tables/repositories.ts',
+    find: "SET judged_by = NULL, fence = nextval('gatehouse.review_fence')",
+    replace: 'SET judged_by = NULL',
+    tests: ['test/stories/pushers.test.ts'],
+  },
+  {
     id: 'jobs-resync-forgets-archived',
     title: 'does not look again at a repository that was archived during a resync',
     file: 'src/jobs/resync/resync-repository.ts',
