@@ -32,6 +32,11 @@ rules:
   - id: approved
     require: { approvals: 1 }
 `;
+const UNREQUESTED = `version: 1
+rules:
+  - id: unrequested
+    forbid: { reviews_requested: true }
+`;
 const GREEN = { title: 'feat: things' };
 const MANY = Object.fromEntries(Array.from({ length: 2_999 }, (_, index) => [`src/${index}.ts`, `${index}\n`]));
 
@@ -71,6 +76,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = 
   'a rule about conversations, there is none': { github: 4, gitea: 10, forgejo: 13 },
   'the same, two reviews have one': { github: 5, gitea: 10, forgejo: 11 },
   'whether the author is a member': { github: 4, gitea: 10, forgejo: 13 },
+  'a rule about requested reviews, none is requested': { github: 5, gitea: 13, forgejo: 16 },
   'approved by 3': { github: 3, gitea: 13, forgejo: 14 },
   'approved by 30': { github: 3, gitea: 13, forgejo: 14 },
   'approved by 300': { github: 6, gitea: 23, forgejo: 24 },
@@ -103,6 +109,7 @@ async function countAll(
   fresh: Scene,
   answered: Scene,
   outsiders: Scene,
+  unrequested: Scene,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const told = (number: number, at = scene) => at.tell({ kind: 'pull-request', number, action: 'synchronize' });
   const green = await opened(scene, { 'a.ts': 'one\n' }, GREEN);
@@ -134,6 +141,7 @@ async function countAll(
     'a rule about conversations, there is none': silent.made,
     'the same, two reviews have one': await requests(answered, () => discussed(silent.number)),
     'whether the author is a member': member.made,
+    'a rule about requested reviews, none is requested': (await opened(unrequested, { 'a.ts': 'one\n' }, GREEN)).made,
   };
 }
 
@@ -150,6 +158,7 @@ for (const name of EVERY_FORGE) {
         gatehouse(name).scene({ '.gatehouse.yml': FRESH }),
         gatehouse(name).scene({ '.gatehouse.yml': ANSWERED }),
         gatehouse(name).scene({ '.gatehouse.yml': OUTSIDERS }),
+        gatehouse(name).scene({ '.gatehouse.yml': UNREQUESTED }),
       )),
       ...(await countApproved(gatehouse(name).scene({ '.gatehouse.yml': APPROVED }))),
     };

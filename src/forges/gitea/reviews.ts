@@ -44,12 +44,14 @@ async function reviews(client: GiteaClient, ref: PullRequestRef): Promise<readon
 
 /** `requested_reviewers` of the pull request also names those who have given their review. */
 async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promise<RequestedReviews> {
-  const requested = (await reviewList(client, ref)).filter(({ state }) => state === REQUESTED);
+  const listed = await reviewList(client, ref);
+  const requested = listed.filter(({ state }) => state === REQUESTED);
+  const commentsAtLines = listed.reduce((sum, { comments_count }) => sum + comments_count, 0);
   const { owner } = splitRepository(ref.repository);
   return {
     people: requested.flatMap(({ user, team }) => (team ? [] : [user])),
     teams: requested.flatMap(({ team }) => (team ? [`${owner}/${team.name}`.toLowerCase()] : [])),
-    history: await reviewerEvents(client, ref),
+    history: await reviewerEvents(client, ref, commentsAtLines),
   };
 }
 

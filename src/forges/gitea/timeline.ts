@@ -13,6 +13,7 @@ const MAX_PAGES = 200;
  * repositories) make it shorter or empty, and its total counts only itself. So many empty pages in a row are its end.
  */
 const EMPTY_PAGES_AT_END = 5;
+const PAGE_ENTRIES = 50;
 /** In the body of an entry `pull_push`, which nobody can write or edit. That of a force-push is short. */
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
@@ -40,14 +41,23 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
   return new Date(Math.max(...changes, firstPush - 1)).toISOString();
 }
 
-export async function reviewerEvents(client: GiteaClient, ref: PullRequestRef): Promise<readonly ReviewerEvent[]> {
+/** The comments at lines are known here. Where there is none, the first empty page is taken for the end. */
+export async function reviewerEvents(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  commentsAtLines: number,
+): Promise<readonly ReviewerEvent[]> {
   const { owner } = splitRepository(ref.repository);
-  return (await timeline(client, ref)).flatMap(({ type, user: by, assignee, assignee_team, removed_assignee }) => {
-    const team = assignee_team && `${owner}/${assignee_team}`.toLowerCase();
-    const reviewer = type === 'review' ? by : (team ?? assignee);
-    const kind = type === 'review' ? 'reviewed' : removed_assignee ? 'withdrawn' : 'requested';
-    return !['review', 'review_request'].includes(type) || reviewer === null ? [] : [{ kind, reviewer, by }];
-  });
+  const emptyPages =
+    commentsAtLines === 0 ? 1 : Math.max(EMPTY_PAGES_AT_END, 1 + Math.ceil(commentsAtLines / PAGE_ENTRIES));
+  return (await timeline(client, ref, emptyPages)).flatMap(
+    ({ type, user: by, assignee, assignee_team, removed_assignee }) => {
+      const team = assignee_team && `${owner}/${assignee_team}`.toLowerCase();
+      const reviewer = type === 'review' ? by : (team ?? assignee);
+      const kind = type === 'review' ? 'reviewed' : removed_assignee ? 'withdrawn' : 'requested';
+      return !['review', 'review_request'].includes(type) || reviewer === null ? [] : [{ kind, reviewer, by }];
+    },
+  );
 }
 
 function routeOf(ref: PullRequestRef): string {
@@ -60,12 +70,17 @@ function resourceOf(ref: PullRequestRef): string {
 
 type Entry = NonNullable<z.output<typeof shapes.timeline>[number]>;
 
-async function timeline(client: GiteaClient, ref: PullRequestRef): Promise<readonly Entry[]> {
+/** `emptyPages`: so many in a row are its end. */
+async function timeline(
+  client: GiteaClient,
+  ref: PullRequestRef,
+  emptyPages = EMPTY_PAGES_AT_END,
+): Promise<readonly Entry[]> {
   const route = routeOf(ref);
   const countPage = limitList(route, MAX_PAGES);
   const entries: Entry[] = [];
   let empty = 0;
-  for (let number = 1; empty < EMPTY_PAGES_AT_END; number += 1) {
+  for (let number = 1; empty < emptyPages; number += 1) {
     const ask = { number, maxStringBytes: SHORT };
     const { items } = requireFound(await client.askPage(resourceOf(ref), shapes.timeline, ask), route);
     countPage(items);
