@@ -88,7 +88,9 @@ export function makeReviews(stage: Stage): Reviews {
       const on = pull(repository, number);
       record(on, 'review-requested', { request: { reviewer, by: by ?? on.author } });
       change(repository, number, { requested: [...on.requested, reviewer] });
-      for (const review of on.reviews.filter(({ author }) => author === reviewer && mayPush(world, repository, author))) {
+      for (const review of on.reviews.filter(
+        ({ author }) => author === reviewer && mayPush(world, repository, author),
+      )) {
         review.official = false;
       }
     },
