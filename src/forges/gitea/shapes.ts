@@ -160,9 +160,9 @@ export const timeline = z
         type: z.string(),
         body: text,
         created_at: z.string(),
-        user: login,
+        user: login.optional(),
         /** Whose review was requested, or is no longer: a person or a team. */
-        assignee: account,
+        assignee: account.optional().transform((person) => person ?? null),
         assignee_team: z
           .object({ name: z.string() })
           .nullish()
@@ -173,7 +173,7 @@ export const timeline = z
       .transform(({ body, user, ...entry }) => ({
         ...entry,
         body: entry.type === 'pull_push' ? body : '',
-        user: entry.type.startsWith('review') ? user : '',
+        user: entry.type.startsWith('review') ? (user ?? 'Ghost') : '',
       }))
       .nullable(),
   )
