@@ -64,7 +64,7 @@ export interface Present {
 }
 
 /** Raised when what is stored changes: a verdict that was judged by another shape of this is judged again. */
-export const JUDGED_BY_FORMAT = 2;
+export const JUDGED_BY_FORMAT = 3;
 
 type Differs = (judged: JudgedBy, now: Present) => boolean | Promise<boolean>;
 

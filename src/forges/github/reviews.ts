@@ -19,13 +19,12 @@ const REVIEW_STATES = {
 } as const;
 
 /** What a query asks of a review. */
-export const REVIEW = `{ fullDatabaseId author ${ACTOR} state submittedAt authorCanPushToRepository commit { oid } }`;
+export const REVIEW = `{ author ${ACTOR} state submittedAt authorCanPushToRepository commit { oid } }`;
 
 /** GraphQL reports a 64-bit number as text, or as a number where it is a small one. */
 export const bigId = z.union([z.string().regex(/^\d+$/), z.number().int().transform(String)]);
 
 export const reviewNode = z.object({
-  fullDatabaseId: bigId,
   author: actor,
   state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED', 'PENDING']),
   submittedAt: z.string().nullable(),
@@ -63,76 +62,24 @@ function mayWrite({ login, bot }: ReviewNode['author'], canPush: boolean | null 
   return bot || login === GHOST ? 'no' : yesNo(canPush);
 }
 
-/** All reviews. GraphQL alone tells whether their authors may write: one query for a hundred. */
+/** GraphQL alone tells whether their authors may write: one query for a hundred, once somebody has decided. */
 export async function reviews(
   client: GitHubClient,
   ref: PullRequestRef,
   graphqlFirst: GraphqlFirst,
 ): Promise<readonly PersonReview[]> {
   const octokit = await client.forRepository(ref.repository);
-  const nodes =
-    octokit &&
-    (await graphqlFirst<readonly ReviewNode[] | undefined>(
-      () => allNodes(octokit, ref),
-      async () => undefined,
-    ));
-  return (nodes && reviewsIn(nodes)) ?? reviewsByRest(octokit, ref, nodes);
-}
-
-const WHAT = 'the reviews of a pull request';
-
-export const REVIEWS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
-  repository(owner: $owner, name: $repo) {
-    pullRequest(number: $number) {
-      reviews(first: 100, after: $cursor) {
-        nodes ${REVIEW}
-        pageInfo { hasNextPage endCursor }
-      }
-    }
-  }
-}`;
-
-/** Where the next page begins; null after the last one. Whoever promises another page has to say where it is. */
-const nextPage = z.union([
-  z.object({ hasNextPage: z.literal(false) }).transform(() => null),
-  z.object({ hasNextPage: z.literal(true), endCursor: z.string() }).transform(({ endCursor }) => endCursor),
-]);
-
-const answer = z.object({
-  repository: z.object({
-    pullRequest: z.object({
-      reviews: z.object({
-        nodes: z.array(reviewNode),
-        pageInfo: nextPage,
-      }),
-    }),
-  }),
-});
-
-async function allNodes(octokit: Octokit, { repository, number }: PullRequestRef): Promise<readonly ReviewNode[]> {
-  const all: ReviewNode[] = [];
-  const countPage = limitList(WHAT, MAX_PAGES);
-  let cursor: string | null = null;
-  do {
-    const variables = { ...repositoryAddress(repository), number, cursor };
-    const read: z.output<typeof answer> = await askGraphql(octokit, WHAT, REVIEWS_QUERY, variables, answer);
-    const { nodes, pageInfo } = read.repository.pullRequest.reviews;
-    countPage(nodes);
-    all.push(...nodes);
-    cursor = pageInfo;
-  } while (cursor !== null);
-  return all;
-}
-
-/** `nodes`: what GraphQL told of them. */
-async function reviewsByRest(
-  octokit: Octokit | undefined,
-  ref: PullRequestRef,
-  nodes: readonly ReviewNode[] = [],
-): Promise<readonly PersonReview[]> {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const answer = requireFound(await askAll(octokit, route, address(ref), shapes.reviews), route);
-  const told = new Map(nodes.map((node) => [node.fullDatabaseId, node.authorCanPushToRepository]));
+  const isDecided = answer.some(({ user, state }) => user.type !== 'Bot' && DECIDING.includes(state));
+  const permissions: readonly Permission[] =
+    octokit && isDecided
+      ? await graphqlFirst(
+          () => permissionsOf(octokit, ref),
+          async () => [],
+        )
+      : [];
+  const told = new Map(permissions.map((one) => [one.fullDatabaseId, one.authorCanPushToRepository]));
   return answer.flatMap(({ id, user, state, commit_id, submitted_at }) =>
     state === 'PENDING' || submitted_at === undefined
       ? []
@@ -148,6 +95,55 @@ async function reviewsByRest(
           },
         ],
   );
+}
+
+const DECIDING: readonly string[] = ['APPROVED', 'CHANGES_REQUESTED'];
+const WHAT = 'the reviews of a pull request';
+
+export const REVIEWS_QUERY = `query ($owner: String!, $repo: String!, $number: Int!, $cursor: String) {
+  repository(owner: $owner, name: $repo) {
+    pullRequest(number: $number) {
+      reviews(first: 100, after: $cursor) {
+        nodes { fullDatabaseId authorCanPushToRepository }
+        pageInfo { hasNextPage endCursor }
+      }
+    }
+  }
+}`;
+
+/** Where the next page begins; null after the last one. Whoever promises another page has to say where it is. */
+const nextPage = z.union([
+  z.object({ hasNextPage: z.literal(false) }).transform(() => null),
+  z.object({ hasNextPage: z.literal(true), endCursor: z.string() }).transform(({ endCursor }) => endCursor),
+]);
+
+const permission = z.object({ fullDatabaseId: bigId, authorCanPushToRepository: z.boolean().nullish() });
+type Permission = z.output<typeof permission>;
+
+const answer = z.object({
+  repository: z.object({
+    pullRequest: z.object({
+      reviews: z.object({
+        nodes: z.array(permission),
+        pageInfo: nextPage,
+      }),
+    }),
+  }),
+});
+
+async function permissionsOf(octokit: Octokit, { repository, number }: PullRequestRef): Promise<readonly Permission[]> {
+  const all: Permission[] = [];
+  const countPage = limitList(WHAT, MAX_PAGES);
+  let cursor: string | null = null;
+  do {
+    const variables = { ...repositoryAddress(repository), number, cursor };
+    const read: z.output<typeof answer> = await askGraphql(octokit, WHAT, REVIEWS_QUERY, variables, answer);
+    const { nodes, pageInfo } = read.repository.pullRequest.reviews;
+    countPage(nodes);
+    all.push(...nodes);
+    cursor = pageInfo;
+  } while (cursor !== null);
+  return all;
 }
 
 /** https://docs.github.com/en/rest/pulls/review-requests */

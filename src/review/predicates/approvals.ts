@@ -42,7 +42,8 @@ export const approvals = definePredicate({
     const unknownAge = wanted.fresh !== false && facts.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
     const mayBeAnybody = !authors.complete || (wanted.strict && authors.unknown.length > 0);
-    const unsure = outcome === 'matched' && (unknownAge || (!wanted.committers && mayBeAnybody));
+    const mayMatch = outcome === 'matched' || outcome === 'awaited';
+    const unsure = mayMatch && (unknownAge || (!wanted.committers && mayBeAnybody));
     const awaited = joinTexts(
       parts.map((part) => part.awaited),
       ' and ',

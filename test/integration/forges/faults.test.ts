@@ -51,7 +51,7 @@ for (const name of FORGES) {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);
     simulated.fault({ fault: { kind: 'status', status: 401 } });
-    const error = await forgeError(t, () => forge.commits(ref));
+    const error = await forgeError(t, () => forge.reviews(ref));
     t.is(error.kind, 'refused');
     t.is(error.status, 401);
     t.is(simulated.seen.length, 1);

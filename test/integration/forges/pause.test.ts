@@ -22,7 +22,7 @@ for (const name of FORGES) {
     const before = Date.now();
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
 
-    const met = await forgeError(t, () => forge.commits(ref));
+    const met = await forgeError(t, () => forge.reviews(ref));
     const paused = await forgeError(t, () => other.commits(ref));
     const writing = await forgeError(t, () => other.createComment(ref, 'Hello'));
 
