@@ -90,7 +90,8 @@ async function checkTeams({ found, lacks, policy: read }: Context): Promise<read
   const unseen = hidden.map((team) =>
     wrong(`the members of the team ${team} cannot be seen: whether they may write is not known`, showPermissions),
   );
-  return results.length + unseen.length === 0 ? [ok('the policy names none')] : [...results, ...unseen];
+  const none = teams.length === 0 ? [ok('the policy names none')] : [];
+  return [...results, ...(unseen.length === 0 ? none : unseen)];
 }
 
 async function checkTeam(forge: Forge, team: string): Promise<Result> {

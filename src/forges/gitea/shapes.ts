@@ -222,6 +222,9 @@ export const personComments = z.array(
 );
 
 /** `units_map` says what each unit is to the team; `permission` what all of them are, and `none` where they differ. */
+/** Of one person in a repository: `none`, `read`, `write`, `admin` or `owner`. */
+export const permission = z.object({ permission: z.string() });
+
 export const repositoryTeams = z.array(
   z.object({
     id,

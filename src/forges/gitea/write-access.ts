@@ -3,7 +3,7 @@ import { requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { splitRepository } from '../port/names.ts';
 import type { WriteAccess } from '../port/pull-request.ts';
-import type { YesNo } from '../port/yes-no.ts';
+import { type YesNo, yesNo } from '../port/yes-no.ts';
 import { makeWriteAccess } from '../write-access.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
@@ -42,16 +42,17 @@ export function writeAccess(client: GiteaClient, repository: string): WriteAcces
     if (isWriting === 'yes') {
       return 'yes';
     }
-    // A collaborator may write as well, or only read: that is not shown.
-    return isWeaker === 'yes' && isWriting === 'no' && !(await isCollaborator(client, repository, login))
-      ? 'no'
-      : 'unknown';
+    return isWeaker === 'yes' && isWriting === 'no' ? isWritingCollaborator(client, repository, login) : 'unknown';
   });
 }
 
-/** Names of the repository's teams whose members are hidden from Gatehouse, and need not be. */
+/**
+ * Names of the repository's teams whose members are hidden from Gatehouse, and need not be. Where every team may push,
+ * it does not matter who is in which.
+ */
 export async function hiddenTeams(client: GiteaClient, repository: string): Promise<readonly string[]> {
-  const teams = (await teamsOf(client, repository)).filter(({ administrates }) => !administrates);
+  const all = await teamsOf(client, repository);
+  const teams = all.every(({ mayPush }) => mayPush) ? [] : all.filter(({ administrates }) => !administrates);
   const seen = await Promise.all(teams.map(async ({ name, has }) => ({ name, answer: await has('') })));
   return seen.flatMap(({ name, answer }) => (answer === 'unknown' ? [name] : []));
 }
@@ -113,9 +114,14 @@ async function isAdministrator(client: GiteaClient, repository: string, login: s
   return standing.is_owner ? 'yes' : 'no';
 }
 
-async function isCollaborator(client: GiteaClient, repository: string, login: string): Promise<boolean> {
+/** A collaborator may write, or only read. Which of them is shown to administrators: others get 403, so it is unknown. */
+async function isWritingCollaborator(client: GiteaClient, repository: string, login: string): Promise<YesNo> {
   const route = `${repositoryPath(repository)}/collaborators${path(login)}`;
-  return (await client.ask(route, z.unknown())) !== undefined;
+  if ((await client.ask(route, z.unknown())) === undefined) {
+    return 'no';
+  }
+  const answer = requireFound(await client.ask(`${route}/permission`, shapes.permission), `GET ${route}/permission`);
+  return yesNo(WRITING.includes(answer.permission));
 }
 
 /**

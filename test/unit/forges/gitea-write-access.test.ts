@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
-import { writeAccess } from '../../../src/forges/gitea/write-access.ts';
+import { hiddenTeams, writeAccess } from '../../../src/forges/gitea/write-access.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 
 interface Team {
@@ -16,17 +16,24 @@ const users = (logins: readonly string[]) => logins.map((login) => ({ login }));
 const ALL = ['alice', 'bob', 'carol', 'mallory'];
 /** They are all in a team that may only read pull requests. */
 const COLLABORATOR = 'dora';
+const WRITING_COLLABORATOR = 'walt';
 const OWNER = 'olga';
 const ADMINISTRATOR = 'adam';
 
 /** Answers of Gitea 1.26.0, of an organisation with these teams; of a person without. */
-function clientOf(teams?: Readonly<Record<string, Team>>): GiteaClient {
+function clientOf(teams?: Readonly<Record<string, Team>>, administrates = false): GiteaClient {
   const answer = (path: string): unknown => {
     if (path.endsWith('/assignees')) {
-      return users([...ALL, COLLABORATOR, OWNER, ADMINISTRATOR]);
+      return users([...ALL, COLLABORATOR, WRITING_COLLABORATOR, OWNER, ADMINISTRATOR]);
+    }
+    if (path.endsWith('/permission')) {
+      if (!administrates) {
+        throw new ForgeError('refused', 'Only admins can query all permissions', { status: 403 });
+      }
+      return { permission: path.includes(`/${WRITING_COLLABORATOR}/`) ? 'write' : 'read' };
     }
     if (path.includes('/collaborators/')) {
-      return path.endsWith(`/${COLLABORATOR}`) ? null : undefined;
+      return [COLLABORATOR, WRITING_COLLABORATOR].some((login) => path.endsWith(`/${login}`)) ? null : undefined;
     }
     if (path.endsWith('/permissions')) {
       const [, , login = ''] = path.split('/');
@@ -60,7 +67,7 @@ function clientOf(teams?: Readonly<Record<string, Team>>): GiteaClient {
 
 const WRITERS = { permission: 'none', units: { 'repo.code': 'write', 'repo.pulls': 'read' }, members: ['bob'] };
 const READING = { permission: 'none', units: { 'repo.code': 'read', 'repo.pulls': 'read' } };
-const READERS = { ...READING, members: ['mallory', COLLABORATOR, OWNER, ADMINISTRATOR] };
+const READERS = { ...READING, members: ['mallory', COLLABORATOR, WRITING_COLLABORATOR, OWNER, ADMINISTRATOR] };
 const TRIAGERS = { permission: 'write', units: { 'repo.issues': 'write', 'repo.pulls': 'write' }, members: ['bob'] };
 const HIDDEN_OWNERS = { permission: 'owner', units: { 'repo.code': 'owner' } };
 
@@ -90,3 +97,17 @@ for (const [what, login, teams, expected] of [
     t.is(await writeAccess(clientOf(teams), 'octo/site')(login), expected);
   });
 }
+
+test('who may write: a collaborator in a team that only reads, as administrators are shown', async (t) => {
+  const access = writeAccess(clientOf({ 1: WRITERS, 2: READERS }, true), 'octo/site');
+  t.is(await access(WRITING_COLLABORATOR), 'yes');
+  t.is(await access(COLLABORATOR), 'no');
+});
+
+test('teams are hidden that decide who may write, and no others', async (t) => {
+  const hidden = (teams: Readonly<Record<string, Team>>) => hiddenTeams(clientOf(teams), 'octo/site');
+  const { members: _, ...writers } = WRITERS;
+  t.deepEqual(await hidden({ 1: HIDDEN_OWNERS, 2: writers }), [], 'every team may push');
+  t.deepEqual(await hidden({ 1: HIDDEN_OWNERS, 2: writers, 3: READERS }), ['team-2']);
+  t.deepEqual(await hidden({ 1: WRITERS, 2: READING }), ['team-2']);
+});
