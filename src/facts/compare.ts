@@ -20,6 +20,9 @@ export const COMPARED_FACTS: readonly FactName[] = FACT_NAMES.filter(
   (name) => FACTS[name].change.noticedBy === 'digest',
 );
 
+/** Those of which only what a verdict was judged by is read: where that was nobody, there is nothing to compare. */
+export const COMPARED_IN_PARTS: readonly FactName[] = COMPARED_FACTS.filter((name) => 'askAgain' in FACTS[name].change);
+
 export function judgedFacts(needs: Needs, facts: Facts): JudgedFacts {
   const judged = COMPARED_FACTS.flatMap((name) => {
     const fact = judgedFact(name, needs, facts);

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { COMPARED_FACTS } from '../../src/facts/compare.ts';
+import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../src/facts/compare.ts';
 import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
@@ -190,8 +190,11 @@ test('what no list of changes shows is looked at all the same', async (t) => {
             ('acme/repository-6', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
     [HEAD, JUDGED_BY],
   );
-  const asks = (facts: readonly FactName[]) =>
-    pool.query("UPDATE gatehouse.reviews SET asks = $1 WHERE repository = 'acme/repository-6'", [facts]);
+  const asks = (facts: readonly FactName[], judgedBy: string | null = JUDGED_BY) =>
+    pool.query("UPDATE gatehouse.reviews SET asks = $1, judged_by = $2 WHERE repository = 'acme/repository-6'", [
+      facts,
+      judgedBy,
+    ]);
   await asks(['checks']);
   await pool.query(
     `UPDATE gatehouse.reviews SET judged_by = judged_by || '{"operatorPolicyDigest":"old"}' WHERE repository = 'acme/repository-0'`,
@@ -209,10 +212,19 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   const rules = { outdated: async () => [] };
   t.deepEqual(await next({ rules }), unfinished);
   for (const fact of FACT_NAMES) {
-    await asks([fact]);
-    await lookedAtAll();
-    t.is((await next({ rules })).includes('acme/repository-6'), COMPARED_FACTS.includes(fact), fact);
+    for (const parts of [[], ['wanda']]) {
+      const judged = { ...JSON.parse(JUDGED_BY), facts: { [fact]: { digest: '', parts } } };
+      await asks([fact], JSON.stringify(judged));
+      await lookedAtAll();
+      const isNothing = COMPARED_IN_PARTS.includes(fact) && parts.length === 0;
+      t.is((await next({ rules })).includes('acme/repository-6'), COMPARED_FACTS.includes(fact) && !isNothing, fact);
+    }
   }
+  t.deepEqual(COMPARED_IN_PARTS.toSorted(), ['teams', 'writers']);
+  await asks(['writers'], null);
+  await lookedAtAll();
+  t.true((await next({ rules })).includes('acme/repository-6'), 'a review that was given up');
+  await asks(['checks']);
   await lookedAtAll();
   t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
 });

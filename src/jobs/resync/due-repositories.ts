@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
-import { COMPARED_FACTS } from '../../facts/compare.ts';
+import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../facts/compare.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangeList, ListedRepository, WritableRepositories } from '../../forges/port/many-repositories.ts';
@@ -172,9 +172,16 @@ async function markUnfinished(client: pg.ClientBase, template: string, sendsStat
         SELECT repository FROM gatehouse.reviews
          WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
             OR asks && $4 OR NOT open
+            OR EXISTS (SELECT FROM unnest($5::text[]) AS fact WHERE judged_by->'facts'->fact->'parts'->0 IS NOT NULL)
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
             OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
-    [renamed.map(({ base }) => base), renamed.map(({ shown }) => shown), sendsStatuses, COMPARED_FACTS],
+    [
+      renamed.map(({ base }) => base),
+      renamed.map(({ shown }) => shown),
+      sendsStatuses,
+      COMPARED_FACTS.filter((name) => !COMPARED_IN_PARTS.includes(name)),
+      COMPARED_IN_PARTS,
+    ],
   );
 }
 
