@@ -47,7 +47,7 @@ function digestOf<Name extends FactName>(name: Name, value: Values[Name]): strin
   return hash('sha256', canonicalJson([name, plain]));
 }
 
-export type JudgedPullRequest = Pick<Present, 'repository' | 'number' | 'headSha' | 'baseBranch'>;
+export type JudgedPullRequest = Pick<Present, 'repository' | 'number' | 'headSha' | 'baseBranch' | 'told'>;
 
 /** Reads facts again, for any number of pull requests. */
 export interface PresentFacts {
@@ -70,14 +70,14 @@ export function presentFacts(forge: Forge, statusContext: string): PresentFacts 
 
   async function digest<Name extends FactName>(
     name: Name,
-    { repository, number, headSha, baseBranch }: JudgedPullRequest,
+    { repository, number, headSha, baseBranch, told }: JudgedPullRequest,
     parts: readonly PartOf<Name>[],
   ): Promise<string> {
     const { change } = FACTS[name];
     if (change.noticedBy !== 'digest') {
       return digestOf(name, FACTS[name].unread);
     }
-    const present = { forge, statusContext, repository, number, headSha, baseBranch, once: onceFor(name) };
+    const present = { forge, statusContext, repository, number, headSha, baseBranch, told, once: onceFor(name) };
     return digestOf(name, await orUnread(FACTS[name], () => change.readAgain(present, parts)));
   }
 

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
+import type { ToldWriters } from '../forges/port/many-repositories.ts';
 import type { PreloadedFacts, PullRequest, PullRequestRef, WriteAccess } from '../forges/port/pull-request.ts';
 import type { Makers } from './authors/makers.ts';
 
@@ -83,6 +84,8 @@ export interface Present extends PullRequestRef {
   readonly headSha: string;
   readonly baseBranch: string;
   readonly statusContext: string;
+  /** Read already, of many pull requests at once. */
+  readonly told?: ToldWriters | undefined;
   /** Does the work once for each key, however many pull requests it concerns. */
   readonly once: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 }

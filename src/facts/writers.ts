@@ -48,9 +48,10 @@ export const writers = defineFact({
     noticedBy: 'digest',
     plain: (value) => askedAgain(value).sort(([one], [other]) => (one < other ? -1 : 1)),
     askAgain: (value) => askedAgain(value).map(([login]) => login),
-    async readAgain({ forge, repository, once }, logins) {
+    async readAgain({ forge, repository, once, told }, logins) {
       const access = await once(repository, async () => forge.writeAccess(repository));
-      return { answers: await answersFor(access, new Map(logins.map((login) => [login, 'unknown']))) };
+      const known = new Map(logins.map((login) => [login, told?.get(login) ?? 'unknown'] as const));
+      return { answers: await answersFor(access, known) };
     },
   },
   forges: NOTHING_MORE,

@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { canonicalJson } from '../../src/common/canonical-json.ts';
 import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../src/facts/compare.ts';
 import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
+import type { YesNo } from '../../src/forges/port/yes-no.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { notUnderReview } from '../../src/jobs/queue/under-review.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
@@ -258,7 +261,13 @@ test('an owner at its limit never keeps a round going when the clock is behind',
   let reads = 0;
   const forge = {
     ...deps.forge,
-    overviews: { scope: 'owner', maxRepositories: 100, read: async () => new Map(), statuses: async () => new Map() },
+    overviews: {
+      scope: 'owner',
+      maxRepositories: 100,
+      read: async () => new Map(),
+      statuses: async () => new Map(),
+      writers: async () => new Map(),
+    },
     async openPullRequests(): Promise<never> {
       reads += 1;
       if (reads > 2) {
@@ -275,6 +284,77 @@ test('an owner at its limit never keeps a round going when the clock is behind',
   t.is(reads, 1);
   await all.pool.query('UPDATE gatehouse.repositories SET due = true, resynced_at = NULL');
   t.is(await resync(all, round, 0), 'unfinished', 'the time of a piece is over');
+});
+
+test('who may write is asked for so many pull requests at once, and after a failure by itself', async (t) => {
+  const { deps, list, pool } = await setUp(t, 1);
+  list.changed = list.all;
+  const name = 'acme/repository-0';
+  const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
+  const judged = people.map((login) => {
+    const digest = hash('sha256', canonicalJson(['writers', [[login, 'yes']]]));
+    return { ...JSON.parse(JUDGED_BY), facts: { writers: { digest, parts: [login] } } };
+  });
+  await pool.query(
+    `INSERT INTO gatehouse.reviews
+            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, pull_request_updated_at)
+     SELECT $1, number, $2, '', 'success', 'main', judged, 'gatehouse/main', '2026-01-01T00:00:00Z'
+       FROM unnest($3::jsonb[]) WITH ORDINALITY AS of (judged, number)`,
+    [name, HEAD, judged.map((one) => JSON.stringify(one))],
+  );
+  const pullRequests = people.map((_, index) => ({
+    ...{ repository: name, number: index + 1, archived: false, updatedAt: '2026-01-01T00:00:00Z' },
+    ...{ base: { branch: 'main' }, head: { sha: HEAD } },
+  }));
+  const status = {
+    context: 'gatehouse/main',
+    state: 'success',
+    description: '',
+    own: true,
+    creator: 'gatehouse',
+  } as const;
+  const overview = {
+    pullRequests,
+    baseCommits: new Map([['main', BASE]]),
+    mergeGroups: [],
+    statuses: new Map([[HEAD, [status]]]),
+  };
+  const asked: unknown[] = [];
+  const told: YesNo[] = ['yes', 'yes', 'no', 'yes'];
+  const forge = {
+    ...deps.forge,
+    writeAccess: () => async (login: string) => {
+      asked.push(login);
+      return 'yes' as const;
+    },
+    overviews: {
+      scope: 'any',
+      maxRepositories: 2,
+      read: async () => new Map([[name, overview]]),
+      statuses: async () => new Map(),
+      async writers(refs: readonly { readonly number: number }[]) {
+        const numbers = refs.map(({ number }) => number);
+        asked.push(numbers);
+        if (numbers.includes(5)) {
+          throw new ForgeError('unavailable', 'no');
+        }
+        return new Map([
+          [name, new Map(numbers.map((number) => [people[number - 1] ?? '', told[number - 1] ?? 'no']))],
+        ]);
+      },
+    },
+  } as const;
+  const requested: unknown[] = [];
+  const all = {
+    ...{ ...deps, forge, metrics: makeMetrics(), access: { check: async () => undefined } },
+    rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
+    enqueue: async (requests: readonly unknown[]) => {
+      requested.push(...requests);
+    },
+  };
+  t.is(await resync(all, { began: new Date(), new: true }), 'finished');
+  t.deepEqual(asked, [[1, 2], [3, 4], [5], 'eve']);
+  t.deepEqual(requested, [{ kind: 'review', repository: name, number: 3 }]);
 });
 
 test('a pull request under review is not requested again', async (t) => {

@@ -155,7 +155,10 @@ export function makeGitHubDialect(
     },
 
     graphqlTarget(body) {
-      const { owner, repo, branch, number, facts, sha } = Object(body['variables']);
+      const { owner, repo, branch, number, facts, sha, p0 } = Object(body['variables']);
+      if (p0 !== undefined) {
+        return '/permissions';
+      }
       if (branch !== undefined) {
         return `/repos/${owner}/${repo}/merge-queue`;
       }

@@ -194,18 +194,16 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
       () => commitsOf(world, pull).slice(0, MOST_COMMITS),
       (commit) => ({ commit: commitNode(repository, commit) }),
     ),
-    reviews: list(
-      () => pull.reviews.filter(({ state, author }) => state !== 'pending' || author === call.login),
-      (review) => ({
-        fullDatabaseId: String(review.id),
-        author: actor(review.author),
-        state: review.dismissed ? 'DISMISSED' : review.state.replace('-', '_').toUpperCase(),
-        submittedAt: review.state === 'pending' ? null : review.at,
-        // Of a bot too, whose permission REST calls `none`.
-        authorCanPushToRepository: review.author !== 'ghost' && !world.outsiders.has(review.author),
-        commit: { oid: review.sha },
-      }),
-    ),
+    reviews({ states, ...page }: Page & { readonly states?: readonly string[] }) {
+      const shown = pull.reviews
+        .filter(({ state, author }) => state !== 'pending' || author === call.login)
+        .map((review) => reviewNode(world, review));
+      return connection(
+        shown.filter(({ state }) => states?.includes(state) ?? true),
+        page,
+        (review) => review,
+      );
+    },
     comments: list(
       () => pull.comments,
       ({ id, body, author, at, editedAt, byEmail }) => ({
@@ -222,6 +220,18 @@ function pullNode(world: World, call: Call, repository: Repository, pull: Pull):
       () => threadsOf(pull),
       (comments) => threadNode(world, call, pull, comments),
     ),
+  };
+}
+
+function reviewNode(world: World, { id, author, state, dismissed, at, sha }: Pull['reviews'][number]) {
+  return {
+    fullDatabaseId: String(id),
+    author: actor(author),
+    state: dismissed ? 'DISMISSED' : state.replace('-', '_').toUpperCase(),
+    submittedAt: state === 'pending' ? null : at,
+    // Of a bot too, whose permission REST calls `none`.
+    authorCanPushToRepository: author !== 'ghost' && !world.outsiders.has(author),
+    commit: { oid: sha },
   };
 }
 

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 
 // Anybody may review a public pull request, and only the words of those who may write count, however many others speak.
@@ -202,55 +202,127 @@ test('github: whoever has no account any more may not write', async (t) => {
   t.is(await judge(scene, number), 'success');
 });
 
-async function resyncTwice(t: ExecutionContext, story: Story, scene: Scene) {
-  // What was changed this very second is looked at again by each resync.
-  story.forge.age(60_000);
-  await resync(story, scene);
-  const { read, asked: about } = await resync(story, scene);
-  t.deepEqual(read, [], 'no pull request is read');
-  return about.toSorted();
+const ALL = ['stranger-0', 'stranger-1', 'wanda'];
+const PERMISSIONS = /^\/graphql\/permissions$/;
+
+/** What GraphQL does when a resync comes, and who of {@link ALL} is then asked about by REST. */
+const RESYNCS: Readonly<Record<string, readonly [(story: Story) => void, readonly string[]]>> = {
+  answers: [() => {}, []],
+  'fails for reviewers': [
+    ({ forge }) => forge.fault({ path: PERMISSIONS, fault: { kind: 'status', status: 502 } }),
+    ALL,
+  ],
+  'has no more points': [
+    ({ forge }) =>
+      forge.fault({
+        path: PERMISSIONS,
+        fault: { kind: 'json', body: { errors: [{ type: 'RATE_LIMITED', message: 'no' }] } },
+      }),
+    ALL,
+  ],
+  'lacks the field': [({ forge }) => forge.graphql.missing.push('authorCanPushToRepository'), ALL],
+  'may not show it': [({ forge }) => forge.graphql.forbidden.push('authorCanPushToRepository'), ALL],
+  'leaves one open': [
+    ({ forge }) => {
+      const [text, by] = ['"login":"Wanda"},"authorCanPushToRepository":true', '"login":"Wanda"}'];
+      forge.fault({ path: PERMISSIONS, fault: { kind: 'replace', text, by } });
+    },
+    ['wanda'],
+  ],
+};
+
+for (const [what, [weaken, people]] of Object.entries(RESYNCS)) {
+  test(`github: a resync after nothing changed requests no review: GraphQL ${what}`, async (t) => {
+    await using story = await tellStory('github', filesFor(BOTH));
+    const { forge, repository } = story;
+    const number = story.openSilently(CHANGE);
+    strangersSay(story, number, 'changes-requested', 1);
+    strangersSay(story, number, 'approved', 1, 1);
+    for (const login of ['helper[bot]', 'Copilot', 'ghost']) {
+      forge.review(repository, number, login, 'changes-requested');
+    }
+    forge.review(repository, number, 'Wanda', 'approved');
+    t.is(await judge(story, number), 'success');
+    // What was changed this very second is looked at again by each resync.
+    forge.age(60_000);
+    await resync(story, story);
+    weaken(story);
+    const { read, asked: about } = await resync(story, story);
+    t.deepEqual(read, [], 'no pull request is read');
+    t.deepEqual(about.toSorted(), people);
+    // REST is asked in lower case.
+    for (const login of ['Wanda', 'wanda']) {
+      forge.addOutsider(login);
+    }
+    await resync(story, story);
+    t.is(story.status(number)?.state, 'pending');
+  });
 }
 
-test.serial('github: a resync after nothing changed requests no review', async (t) => {
-  const story = gatehouse('github');
-  const scene = story.scene({});
-  const number = openIn(scene, BOTH);
-  const { forge, repository } = scene;
-  strangersSay(scene, number, 'changes-requested', 1);
-  strangersSay(scene, number, 'approved', 1, 1);
-  for (const login of ['helper[bot]', 'Copilot', 'ghost']) {
-    forge.review(repository, number, login, 'changes-requested');
-  }
-  forge.review(repository, number, 'Wanda', 'approved');
-  t.is(await judge(scene, number), 'success');
-  t.deepEqual(await resyncTwice(t, story, scene), ['stranger-0', 'stranger-1', 'wanda']);
-});
-
-test.serial('github: a resync asks about each person of a repository once', async (t) => {
-  const story = gatehouse('github');
-  const scene = story.scene({});
-  const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
-  const first = openIn(scene, APPROVALS);
-  const numbers = [first, ...Array.from({ length: 29 }, (_, index) => scene.openSilently({ [`${index}.txt`]: 'a\n' }))];
-  for (const number of numbers) {
-    for (const login of people) {
-      scene.forge.review(scene.repository, number, login, 'approved');
-    }
-    t.is(await judge(scene, number), 'success');
-  }
-  t.deepEqual(await resyncTwice(t, story, scene), people);
-});
-
-test.serial('github: a resync finds the approver who may write no more behind 150 strangers', async (t) => {
-  const story = gatehouse('github');
-  const scene = story.scene({});
-  const number = openIn(scene, BOTH);
-  strangersSay(scene, number, 'changes-requested', 150);
-  scene.forge.review(scene.repository, number, 'yara', 'approved');
-  t.is(await judge(scene, number), 'success');
+/** Those REST requests and queries of a resync that ask who may write. */
+async function questions(story: Story) {
   story.forge.age(60_000);
-  await resync(story, scene);
-  scene.forge.addOutsider('yara');
-  await resync(story, scene);
-  t.is(scene.status(number)?.state, 'pending');
+  await resync(story, story);
+  story.forge.forgetRequests();
+  await resync(story, story);
+  const paths = story.forge.seen.map(({ path }) => path);
+  return {
+    rest: paths.filter((path) => path.includes('/collaborators/')).length,
+    queries: paths.filter((path) => PERMISSIONS.test(path)).length,
+  };
+}
+
+for (const [what, repositories, opened, people] of [
+  ['a repository’s 30 pull requests', 1, 30, ['ann', 'bea', 'cleo', 'dora', 'eve']],
+  ['10 repositories', 10, 1, ['ann', 'bea']],
+] as const) {
+  test(`github: a resync asks who may write in ${what} by one query`, async (t) => {
+    await using story = await tellStory('github');
+    for (let repository = 0; repository < repositories; repository++) {
+      const scene = story.scene(filesFor(APPROVALS));
+      for (let index = 0; index < opened; index++) {
+        const number = scene.openSilently({ [`${index}.txt`]: 'a\n' });
+        for (const login of people) {
+          scene.forge.review(scene.repository, number, login, 'approved');
+        }
+        t.is(await judge(scene, number), 'success');
+      }
+    }
+    t.deepEqual(await questions(story), { rest: 0, queries: 1 });
+  });
+}
+
+test('github: a resync asks nobody’s permission where nobody has decided', async (t) => {
+  await using story = await tellStory('github', filesFor(BOTH));
+  const number = story.openSilently(CHANGE);
+  story.forge.review(story.repository, number, 'wanda', 'commented');
+  t.is(await judge(story, number), 'pending');
+  t.deepEqual(await questions(story), { rest: 0, queries: 0 });
 });
+
+for (const order of ['before', 'behind'] as const) {
+  for (const graphql of ['answers', 'is down'] as const) {
+    test(`github: a resync finds an approver’s lost access ${order} 150 strangers: GraphQL ${graphql}`, async (t) => {
+      await using story = await tellStory('github', filesFor(BOTH));
+      const { forge, repository } = story;
+      const number = story.openSilently(CHANGE);
+      const approve = () => forge.review(repository, number, 'yara', 'approved');
+      if (order === 'before') {
+        approve();
+      }
+      strangersSay(story, number, 'changes-requested', 150);
+      if (order === 'behind') {
+        approve();
+      }
+      t.is(await judge(story, number), 'success');
+      forge.age(60_000);
+      await resync(story, story);
+      if (graphql === 'is down') {
+        forge.fault({ path: /^\/graphql/, fault: { kind: 'status', status: 502 } });
+      }
+      forge.addOutsider('yara');
+      await resync(story, story);
+      t.is(story.status(number)?.state, 'pending');
+    });
+  }
+}

@@ -2,12 +2,22 @@ import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type { Overviews, RepositoryHead, RepositoryOverview, StatusesAt } from '../port/many-repositories.ts';
+import type {
+  Overviews,
+  RepositoryHead,
+  RepositoryOverview,
+  StatusesAt,
+  ToldWriters,
+} from '../port/many-repositories.ts';
 import { branchOfGroup } from '../port/merge-queue.ts';
 import type { PostedStatus } from '../port/postings.ts';
+import type { PullRequestRef } from '../port/pull-request.ts';
+import type { YesNo } from '../port/yes-no.ts';
+import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askGraphql, askPartialGraphql } from './request.ts';
+import { mayWrite } from './reviews.ts';
 import { commitWithStatuses, STATUSES, toPostedStatuses } from './statuses.ts';
 
 /** One point of the GraphQL limit: each of so many connections counts a hundredth. */
@@ -68,6 +78,20 @@ export function statusesQuery(count: number): string {
 }`;
 }
 
+/** Aliases as in {@link overviewQuery}: `r0` is the repository of the first pull request. */
+export function writersQuery(count: number): string {
+  const indices = Array.from({ length: count }, (_, index) => index);
+  const variables = indices.map((index) => `$o${index}: String!, $n${index}: String!, $p${index}: Int!`).join(', ');
+  const parts = indices.map(
+    (index) =>
+      `r${index}: repository(owner: $o${index}, name: $n${index}) { pullRequest(number: $p${index}) { ...decided } }`,
+  );
+  return `query (${variables}) {\n${parts.join('\n')}\n}
+fragment decided on PullRequest {
+  reviews(last: 100, states: [APPROVED, CHANGES_REQUESTED]) { nodes { author ${ACTOR} authorCanPushToRepository } }
+}`;
+}
+
 function commitPart(index: number): string {
   return `s${index}: object(oid: $h${index}) { ... on Commit { ${STATUSES} } }`;
 }
@@ -104,6 +128,18 @@ const repository = z
   .nullable();
 const moreAnswer = z.object({ repository: z.object({ pullRequests: pullRequestPage }) });
 const answer = z.record(z.string(), repository);
+const writersAnswer = z.record(
+  z.string(),
+  z
+    .object({
+      pullRequest: z.object({
+        reviews: z.object({
+          nodes: z.array(z.object({ author: actor, authorCanPushToRepository: z.boolean().nullish() })),
+        }),
+      }),
+    })
+    .nullable(),
+);
 const statusesAnswer = z.object({ repository: z.record(z.string(), z.unknown()) });
 
 /** By GraphQL: a search has an index that follows later, and does not say where heads and base branches are. */
@@ -131,6 +167,12 @@ export function makeOverviews(client: GitHubClient, self: () => Promise<string>)
       }
       return found;
     },
+
+    async writers(pullRequests) {
+      const [first] = pullRequests;
+      const octokit = first && (await client.forRepository(first.repository));
+      return octokit === undefined ? new Map() : readWriters(octokit, pullRequests);
+    },
   };
 }
 
@@ -140,18 +182,11 @@ async function readOverviews(
   heads: readonly RepositoryHead[],
   self: string,
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
-  const variables = names.flatMap((name, index) => {
-    const { owner, repo } = repositoryAddress(name);
-    return [
-      [`o${index}`, owner],
-      [`n${index}`, repo],
-    ] as const;
-  });
   const query = overviewQuery(
     names.length,
     heads.map((head) => names.indexOf(head.repository)),
   );
-  const parameters = { ...Object.fromEntries(variables), ...headVariables(heads.map(({ headSha }) => headSha)) };
+  const parameters = { ...repositoryVariables(names), ...headVariables(heads.map(({ headSha }) => headSha)) };
   const read = await askPartialGraphql(octokit, 'overviews', query, parameters, answer);
   const found = new Map<string, RepositoryOverview>();
   for (const [index, name] of names.entries()) {
@@ -201,6 +236,41 @@ async function readStatuses(
   const query = statusesQuery(heads.length);
   const read = await askGraphql(octokit, WHAT, query, parameters, statusesAnswer);
   return statusesIn(read.repository, self);
+}
+
+async function readWriters(
+  octokit: Octokit,
+  pullRequests: readonly PullRequestRef[],
+): Promise<ReadonlyMap<string, ToldWriters>> {
+  const numbers = pullRequests.map(({ number }, index) => [`p${index}`, number] as const);
+  const parameters = {
+    ...repositoryVariables(pullRequests.map(({ repository: name }) => name)),
+    ...Object.fromEntries(numbers),
+  };
+  const query = writersQuery(pullRequests.length);
+  const read = await askPartialGraphql(octokit, 'permissions of reviewers', query, parameters, writersAnswer);
+  const found = new Map<string, Map<string, YesNo>>();
+  for (const [index, { repository: name }] of pullRequests.entries()) {
+    const told = found.get(name) ?? new Map<string, YesNo>();
+    found.set(name, told);
+    for (const { author, authorCanPushToRepository } of read[`r${index}`]?.pullRequest.reviews.nodes ?? []) {
+      const answer = mayWrite(author, authorCanPushToRepository);
+      if (answer !== 'unknown') {
+        told.set(author.login.toLowerCase(), answer);
+      }
+    }
+  }
+  return found;
+}
+
+function repositoryVariables(names: readonly string[]): Readonly<Record<string, string>> {
+  const addresses = names.map(repositoryAddress);
+  return Object.fromEntries(
+    addresses.flatMap(({ owner, repo }, index) => [
+      [`o${index}`, owner],
+      [`n${index}`, repo],
+    ]),
+  );
 }
 
 function headVariables(heads: readonly string[]): Readonly<Record<string, string>> {

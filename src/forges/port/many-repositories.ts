@@ -3,7 +3,8 @@
 import type { MergeGroupRef } from './events.ts';
 import type { ForgeError } from './forge-error.ts';
 import type { PostedStatus } from './postings.ts';
-import type { PullRequest } from './pull-request.ts';
+import type { PullRequest, PullRequestRef } from './pull-request.ts';
+import type { YesNo } from './yes-no.ts';
 
 /** What a stored verdict is compared with. */
 export type ListedPullRequest = Pick<PullRequest, 'repository' | 'number' | 'archived' | 'updatedAt'> & {
@@ -21,7 +22,11 @@ export interface RepositoryOverview {
   readonly mergeGroups: readonly MergeGroupRef[];
   /** The newest of each name, of the merge groups and of as many of the heads asked for as one request shows. */
   readonly statuses: StatusesAt;
+  readonly writers?: ToldWriters | undefined;
 }
+
+/** Who may write to a repository now, by login in lower case. Of whoever is not here, the forge has not told it. */
+export type ToldWriters = ReadonlyMap<string, YesNo>;
 
 /** By commit. */
 export type StatusesAt = ReadonlyMap<string, readonly PostedStatus[]>;
@@ -48,6 +53,8 @@ export interface Overviews {
   ): Promise<ReadonlyMap<string, RepositoryOverview>>;
   /** The newest of each name. A commit that the repository does not have is left out. */
   statuses(repository: string, heads: readonly string[]): Promise<StatusesAt>;
+  /** By repository, of who has approved or objected. Of no more pull requests than `maxRepositories`. */
+  writers(pullRequests: readonly PullRequestRef[]): Promise<ReadonlyMap<string, ToldWriters>>;
 }
 
 /** A repository as a list of the forge names it: its id stays when it is renamed. */

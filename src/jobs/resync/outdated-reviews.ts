@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ToldWriters } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
 import { isReviewRunning } from '../queue/under-review.ts';
@@ -29,12 +30,14 @@ interface CompareOptions {
    * there is none.
    */
   readonly facts?: boolean;
+  /** What of them the forge has told already. */
+  readonly told?: ToldWriters | undefined;
 }
 
 export function readPresentRules(context: PresentContext): PresentRules {
   const reader = presentReader(context);
 
-  async function isOutdated(review: JudgedReview, { tipOf, facts = false }: CompareOptions): Promise<boolean> {
+  async function isOutdated(review: JudgedReview, { tipOf, facts = false, told }: CompareOptions): Promise<boolean> {
     const { repository, baseBranch, judgedBy, hasNewPusher = false } = review;
     if (judgedBy === null || hasNewPusher) {
       return true;
@@ -44,7 +47,7 @@ export function readPresentRules(context: PresentContext): PresentRules {
       ...reader.of(repository, baseBranch),
       ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
       ...(facts && {
-        fact: (name, parts) => reader.fact(name, review, parts),
+        fact: (name, parts) => reader.fact(name, { ...review, told }, parts),
       }),
     });
     return difference !== undefined;
@@ -88,6 +91,20 @@ export async function reviewsOf(pool: pg.Pool, repository: string): Promise<read
     `SELECT ${COLUMNS}, ${HAS_NEW_PUSHER} AS "hasNewPusher" FROM gatehouse.reviews r
       WHERE repository = $1 AND head_sha <> '' ORDER BY pull_request`,
     [repository],
+  );
+  return rows;
+}
+
+/** Those whose verdict depends on who may write. */
+export async function dependOnWriters(
+  pool: pg.Pool,
+  repositories: readonly string[],
+): Promise<readonly PullRequestRef[]> {
+  const { rows } = await pool.query<PullRequestRef>(
+    `SELECT repository, pull_request AS number FROM gatehouse.reviews
+      WHERE repository = ANY ($1) AND judged_by->'facts'->'writers'->'parts'->0 IS NOT NULL
+      ORDER BY repository, pull_request`,
+    [repositories],
   );
   return rows;
 }

@@ -75,7 +75,7 @@ async function requestReviews(
   const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
   const outdated = await rules.outdated(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
-    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true },
+    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true, told: overview?.writers },
   );
   // The unsettled are compared too: their review would replace a status of somebody else, and not report who set it.
   const due = [...missed, ...closed, ...outdated, ...otherwise];

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
+import type { Overviews, RepositoryOverview, ToldWriters } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { notUnderReview } from '../queue/under-review.ts';
@@ -9,7 +9,7 @@ import { shownStatuses } from '../tables/posted-statuses.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundDeps } from './due-repositories.ts';
 import { withdrawLeftSuccesses } from './left-successes.ts';
-import type { PresentRules } from './outdated-reviews.ts';
+import { dependOnWriters, type PresentRules } from './outdated-reviews.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncDeps, resyncRepository } from './resync-repository.ts';
 
@@ -232,15 +232,18 @@ async function nextRepositories(
 
 /** Empty where they cannot be had: then each repository is looked at by itself. */
 async function overviewsOf(
-  { forge, pool, log }: ResyncDeps,
+  deps: ResyncDeps,
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
+  const { forge, pool, log } = deps;
   if (overviews === undefined) {
     return new Map();
   }
   try {
-    return await overviews.read(names, await shownStatuses(pool, forge.name, names));
+    const found = await overviews.read(names, await shownStatuses(pool, forge.name, names));
+    const writers = await writersIn(deps, overviews, found);
+    return new Map([...found].map(([name, overview]) => [name, { ...overview, writers: writers.get(name) }]));
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;
@@ -251,6 +254,35 @@ async function overviewsOf(
     );
     return new Map();
   }
+}
+
+/** By repository, with one query for many pull requests. */
+async function writersIn(
+  { pool, log }: ResyncDeps,
+  overviews: Overviews,
+  found: ReadonlyMap<string, RepositoryOverview>,
+): Promise<ReadonlyMap<string, ToldWriters>> {
+  const open = new Map([...found].map(([name, { pullRequests }]) => [name, pullRequests.map(({ number }) => number)]));
+  const depending = await dependOnWriters(pool, [...found.keys()]);
+  const asked = depending.filter(({ repository, number }) => open.get(repository)?.includes(number));
+  const told = new Map<string, ToldWriters>();
+  try {
+    for (let start = 0; start < asked.length; start += overviews.maxRepositories) {
+      const read = await overviews.writers(asked.slice(start, start + overviews.maxRepositories));
+      for (const [repository, writers] of read) {
+        told.set(repository, new Map([...(told.get(repository) ?? []), ...writers]));
+      }
+    }
+  } catch (err) {
+    if (!(err instanceof ForgeError)) {
+      throw err;
+    }
+    log.warn(
+      { pullRequests: asked.length, reason: err.message },
+      'permissions of reviewers cannot be read at once: the forge is asked about each of them',
+    );
+  }
+  return told;
 }
 
 /** Until the next round: the limit of one owner must not keep the others waiting. */

@@ -14,7 +14,7 @@ import { CHECKS_QUERY, MORE_RUNS_QUERY } from '../../../src/forges/github/checks
 import { COMMENTS_QUERY } from '../../../src/forges/github/comments.ts';
 import { THREADS_QUERY } from '../../../src/forges/github/conversations.ts';
 import { QUEUE_QUERY } from '../../../src/forges/github/merge-queue.ts';
-import { MORE_QUERY, overviewQuery, statusesQuery } from '../../../src/forges/github/overviews.ts';
+import { MORE_QUERY, overviewQuery, statusesQuery, writersQuery } from '../../../src/forges/github/overviews.ts';
 import { reviewQuery } from '../../../src/forges/github/review-query.ts';
 import { REVIEWS_QUERY } from '../../../src/forges/github/reviews.ts';
 import { SIGNERS_QUERY } from '../../../src/forges/github/signers.ts';
@@ -37,6 +37,7 @@ const QUERIES = {
   ),
   'overview without heads': overviewQuery(100),
   'more pull requests': MORE_QUERY,
+  'who may write': writersQuery(100),
 };
 /** From 51 on it would be rounded up to a point of its own, and to two points from 150 on. */
 const MAX_REQUESTS_OF_ONE_POINT = 149;
@@ -61,7 +62,7 @@ for (const [name, query] of Object.entries(QUERIES)) {
 }
 
 test('the queries for many pull requests read no text that makes a list too large', (t) => {
-  for (const query of [QUERIES.overview, MORE_QUERY]) {
+  for (const query of [QUERIES.overview, MORE_QUERY, QUERIES['who may write']]) {
     t.notRegex(query, /\b(?:title|body|labels|comments|message)\b/);
   }
 });
