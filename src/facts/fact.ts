@@ -2,8 +2,8 @@ import type * as z from 'zod';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
-import type { ToldWriters } from '../forges/port/many-repositories.ts';
 import type { PreloadedFacts, PullRequest, PullRequestRef, WriteAccess } from '../forges/port/pull-request.ts';
+import type { YesNo } from '../forges/port/yes-no.ts';
 import type { Makers } from './authors/makers.ts';
 
 /**
@@ -84,8 +84,8 @@ export interface Present extends PullRequestRef {
   readonly headSha: string;
   readonly baseBranch: string;
   readonly statusContext: string;
-  /** Read already, of many pull requests at once. */
-  readonly told?: ToldWriters | undefined;
+  /** Who may write, by login in lower case, as far as the forge has told it of many pull requests at once. */
+  readonly told?: ReadonlyMap<string, YesNo> | undefined;
   /** Does the work once for each key, however many pull requests it concerns. */
   readonly once: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 }

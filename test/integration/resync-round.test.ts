@@ -266,7 +266,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
       maxRepositories: 100,
       read: async () => new Map(),
       statuses: async () => new Map(),
-      writers: async () => new Map(),
+      writers: async () => [],
     },
     async openPullRequests(): Promise<never> {
       reads += 1;
@@ -338,9 +338,11 @@ test('who may write is asked for so many pull requests at once, and after a fail
         if (numbers.includes(5)) {
           throw new ForgeError('unavailable', 'no');
         }
-        return new Map([
-          [name, new Map(numbers.map((number) => [people[number - 1] ?? '', told[number - 1] ?? 'no']))],
-        ]);
+        return numbers.map((number) => ({
+          repository: name,
+          login: people[number - 1] ?? '',
+          mayWrite: told[number - 1] ?? 'unknown',
+        }));
       },
     },
   } as const;

@@ -7,12 +7,11 @@ import type {
   RepositoryHead,
   RepositoryOverview,
   StatusesAt,
-  ToldWriters,
+  ToldWriter,
 } from '../port/many-repositories.ts';
 import { branchOfGroup } from '../port/merge-queue.ts';
 import type { PostedStatus } from '../port/postings.ts';
 import type { PullRequestRef } from '../port/pull-request.ts';
-import type { YesNo } from '../port/yes-no.ts';
 import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
@@ -171,7 +170,7 @@ export function makeOverviews(client: GitHubClient, self: () => Promise<string>)
     async writers(pullRequests) {
       const [first] = pullRequests;
       const octokit = first && (await client.forRepository(first.repository));
-      return octokit === undefined ? new Map() : readWriters(octokit, pullRequests);
+      return octokit === undefined ? [] : readWriters(octokit, pullRequests);
     },
   };
 }
@@ -238,29 +237,20 @@ async function readStatuses(
   return statusesIn(read.repository, self);
 }
 
-async function readWriters(
-  octokit: Octokit,
-  pullRequests: readonly PullRequestRef[],
-): Promise<ReadonlyMap<string, ToldWriters>> {
-  const numbers = pullRequests.map(({ number }, index) => [`p${index}`, number] as const);
+async function readWriters(octokit: Octokit, asked: readonly PullRequestRef[]): Promise<readonly ToldWriter[]> {
   const parameters = {
-    ...repositoryVariables(pullRequests.map(({ repository: name }) => name)),
-    ...Object.fromEntries(numbers),
+    ...repositoryVariables(asked.map(({ repository: name }) => name)),
+    ...Object.fromEntries(asked.map(({ number }, index) => [`p${index}`, number])),
   };
-  const query = writersQuery(pullRequests.length);
+  const query = writersQuery(asked.length);
   const read = await askPartialGraphql(octokit, 'permissions of reviewers', query, parameters, writersAnswer);
-  const found = new Map<string, Map<string, YesNo>>();
-  for (const [index, { repository: name }] of pullRequests.entries()) {
-    const told = found.get(name) ?? new Map<string, YesNo>();
-    found.set(name, told);
-    for (const { author, authorCanPushToRepository } of read[`r${index}`]?.pullRequest.reviews.nodes ?? []) {
-      const answer = mayWrite(author, authorCanPushToRepository);
-      if (answer !== 'unknown') {
-        told.set(author.login.toLowerCase(), answer);
-      }
-    }
-  }
-  return found;
+  return asked.flatMap(({ repository: name }, index) =>
+    (read[`r${index}`]?.pullRequest.reviews.nodes ?? []).map(({ author, authorCanPushToRepository }) => ({
+      repository: name,
+      login: author.login.toLowerCase(),
+      mayWrite: mayWrite(author, authorCanPushToRepository),
+    })),
+  );
 }
 
 function repositoryVariables(names: readonly string[]): Readonly<Record<string, string>> {

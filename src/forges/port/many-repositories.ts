@@ -22,11 +22,17 @@ export interface RepositoryOverview {
   readonly mergeGroups: readonly MergeGroupRef[];
   /** The newest of each name, of the merge groups and of as many of the heads asked for as one request shows. */
   readonly statuses: StatusesAt;
-  readonly writers?: ToldWriters | undefined;
+  /** Who may write, by login in lower case, as far as it was read: {@link Overviews.writers}. */
+  readonly writers?: ReadonlyMap<string, YesNo>;
 }
 
-/** Who may write to a repository now, by login in lower case. Of whoever is not here, the forge has not told it. */
-export type ToldWriters = ReadonlyMap<string, YesNo>;
+/** Whether somebody may write to a repository now. */
+export interface ToldWriter {
+  readonly repository: string;
+  /** In lower case. */
+  readonly login: string;
+  readonly mayWrite: YesNo;
+}
 
 /** By commit. */
 export type StatusesAt = ReadonlyMap<string, readonly PostedStatus[]>;
@@ -53,8 +59,8 @@ export interface Overviews {
   ): Promise<ReadonlyMap<string, RepositoryOverview>>;
   /** The newest of each name. A commit that the repository does not have is left out. */
   statuses(repository: string, heads: readonly string[]): Promise<StatusesAt>;
-  /** By repository, of who has approved or objected. Of no more pull requests than `maxRepositories`. */
-  writers(pullRequests: readonly PullRequestRef[]): Promise<ReadonlyMap<string, ToldWriters>>;
+  /** Of those who have approved or objected. Of no more pull requests than `maxRepositories`. */
+  writers(pullRequests: readonly PullRequestRef[]): Promise<readonly ToldWriter[]>;
 }
 
 /** A repository as a list of the forge names it: its id stays when it is renamed. */

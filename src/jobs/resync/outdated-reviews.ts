@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { ToldWriters } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { YesNo } from '../../forges/port/yes-no.ts';
 import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
 import { isReviewRunning } from '../queue/under-review.ts';
 
@@ -30,8 +30,8 @@ interface CompareOptions {
    * there is none.
    */
   readonly facts?: boolean;
-  /** What of them the forge has told already. */
-  readonly told?: ToldWriters | undefined;
+  /** Who may write, as far as it was read already. */
+  readonly told?: ReadonlyMap<string, YesNo> | undefined;
 }
 
 export function readPresentRules(context: PresentContext): PresentRules {

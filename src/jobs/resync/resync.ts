@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { Overviews, RepositoryOverview, ToldWriters } from '../../forges/port/many-repositories.ts';
+import type { Overviews, RepositoryOverview, ToldWriter } from '../../forges/port/many-repositories.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ForgeAccess } from '../forge-access.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { notUnderReview } from '../queue/under-review.ts';
@@ -241,9 +242,11 @@ async function overviewsOf(
     return new Map();
   }
   try {
-    const found = await overviews.read(names, await shownStatuses(pool, forge.name, names));
-    const writers = await writersIn(deps, overviews, found);
-    return new Map([...found].map(([name, overview]) => [name, { ...overview, writers: writers.get(name) }]));
+    return await withWriters(
+      deps,
+      overviews,
+      await overviews.read(names, await shownStatuses(pool, forge.name, names)),
+    );
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;
@@ -256,33 +259,30 @@ async function overviewsOf(
   }
 }
 
-/** By repository, with one query for many pull requests. */
-async function writersIn(
+/** With who may write now: asking about each person by itself can take more requests than a limit allows. */
+async function withWriters(
   { pool, log }: ResyncDeps,
   overviews: Overviews,
   found: ReadonlyMap<string, RepositoryOverview>,
-): Promise<ReadonlyMap<string, ToldWriters>> {
-  const open = new Map([...found].map(([name, { pullRequests }]) => [name, pullRequests.map(({ number }) => number)]));
-  const depending = await dependOnWriters(pool, [...found.keys()]);
-  const asked = depending.filter(({ repository, number }) => open.get(repository)?.includes(number));
-  const told = new Map<string, ToldWriters>();
+): Promise<ReadonlyMap<string, RepositoryOverview>> {
+  const idOf = ({ repository, number }: PullRequestRef) => `${repository}#${number}`;
+  const open = new Set([...found.values()].flatMap(({ pullRequests }) => pullRequests.map(idOf)));
+  const asked = (await dependOnWriters(pool, [...found.keys()])).filter((ref) => open.has(idOf(ref)));
+  const told: ToldWriter[] = [];
   try {
     for (let start = 0; start < asked.length; start += overviews.maxRepositories) {
-      const read = await overviews.writers(asked.slice(start, start + overviews.maxRepositories));
-      for (const [repository, writers] of read) {
-        told.set(repository, new Map([...(told.get(repository) ?? []), ...writers]));
-      }
+      told.push(...(await overviews.writers(asked.slice(start, start + overviews.maxRepositories))));
     }
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;
     }
-    log.warn(
-      { pullRequests: asked.length, reason: err.message },
-      'permissions of reviewers cannot be read at once: the forge is asked about each of them',
-    );
+    log.warn({ reason: err.message }, 'who may write cannot be read at once: each person is asked about by itself');
   }
-  return told;
+  const byRepository = Map.groupBy(told, ({ repository }) => repository);
+  const writersOf = (name: string) =>
+    new Map(byRepository.get(name)?.map(({ login, mayWrite }) => [login, mayWrite] as const));
+  return new Map([...found].map(([name, overview]) => [name, { ...overview, writers: writersOf(name) }]));
 }
 
 /** Until the next round: the limit of one owner must not keep the others waiting. */

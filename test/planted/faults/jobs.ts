@@ -191,6 +191,22 @@ export const JOBS: readonly Fault[] = [
     tests: ['test/integration/resync-round.test.ts'],
   },
   {
+    id: 'jobs-resync-looks-everywhere',
+    title: 'looks in each resync at repositories where nobody’s permission matters',
+    file: 'src/jobs/resync/due-repositories.ts',
+    find: "->'parts'->0 IS NOT NULL",
+    replace: ' IS NOT NULL',
+    tests: ['test/integration/resync-round.test.ts'],
+  },
+  {
+    id: 'jobs-resync-trusts-untold',
+    title: 'takes in a resync whoever GitHub does not tell of for somebody who may write',
+    file: 'src/facts/writers.ts',
+    find: "told?.get(login) ?? 'unknown'",
+    replace: "told?.get(login) ?? 'yes'",
+    tests: ['test/stories/permissions-github.test.ts'],
+  },
+  {
     id: 'jobs-push-misses-running',
     title: 'misses with a push the first review of a pull request, which runs already',
     file: 'src/jobs/resync/outdated-reviews.ts',
