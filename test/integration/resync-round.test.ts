@@ -286,7 +286,7 @@ test('an owner at its limit never keeps a round going when the clock is behind',
   t.is(await resync(all, round, 0), 'unfinished', 'the time of a piece is over');
 });
 
-test('who may write is asked for so many pull requests at once, and after a failure by itself', async (t) => {
+test('who may write is asked of many at once, and one by one after a failure', async (t) => {
   const { deps, list, pool } = await setUp(t, 1);
   list.changed = list.all;
   const name = 'acme/repository-0';

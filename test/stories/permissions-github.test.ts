@@ -232,7 +232,7 @@ const RESYNCS: Readonly<Record<string, readonly [(story: Story) => void, readonl
 };
 
 for (const [what, [weaken, people]] of Object.entries(RESYNCS)) {
-  test(`github: a resync after nothing changed requests no review: GraphQL ${what}`, async (t) => {
+  test(`github: a resync of nothing new requests no review: GraphQL ${what}`, async (t) => {
     await using story = await tellStory('github', filesFor(BOTH));
     const { forge, repository } = story;
     const number = story.openSilently(CHANGE);
@@ -276,7 +276,7 @@ for (const [what, repositories, opened, people] of [
   ['a repository’s 30 pull requests', 1, 30, ['ann', 'bea', 'cleo', 'dora', 'eve']],
   ['10 repositories', 10, 1, ['ann', 'bea']],
 ] as const) {
-  test(`github: a resync asks who may write in ${what} by one query`, async (t) => {
+  test(`github: one query of a resync asks who may write in ${what}`, async (t) => {
     await using story = await tellStory('github');
     for (let repository = 0; repository < repositories; repository++) {
       const scene = story.scene(filesFor(APPROVALS));
@@ -302,7 +302,7 @@ test('github: a resync asks nobody’s permission where nobody has decided', asy
 
 for (const order of ['before', 'behind'] as const) {
   for (const graphql of ['answers', 'is down'] as const) {
-    test(`github: a resync finds an approver’s lost access ${order} 150 strangers: GraphQL ${graphql}`, async (t) => {
+    test(`github: a resync finds lost access ${order} 150 strangers: GraphQL ${graphql}`, async (t) => {
       await using story = await tellStory('github', filesFor(BOTH));
       const { forge, repository } = story;
       const number = story.openSilently(CHANGE);
