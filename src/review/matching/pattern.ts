@@ -38,8 +38,8 @@ const UNSEEN = /(?![\t\n])[\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
  * Whether one of the patterns is found in a text, or with `eachLine` in a line of it. Its author must not hide anything
- * from `^`, `$` and `.`: it is also tried with the line ends of editors, and without what nobody sees. Where a match is
- * what a rule asks for (`required`), it must be there with either kind of line ends.
+ * from `^`, `$` and `.`: it is also tried with the line ends of editors, and either way without what nobody sees. Where
+ * a match is what a rule asks for (`required`), it must be there with either kind of line ends.
  */
 export function compilePatterns(
   sources: readonly string[],
@@ -53,7 +53,9 @@ export function compilePatterns(
   return (text: string): boolean => {
     const asGit = text.replaceAll('\r\n', '\n');
     const asShown = text.replaceAll(OTHER_LINE_ENDS, '\n');
-    const readings = new Set([asGit, asShown, ...(required ? [] : [asShown.replaceAll(UNSEEN, '')])]);
+    const readings = new Set(
+      [asGit, asShown].flatMap((lines) => (required ? [lines] : [lines, lines.replaceAll(UNSEEN, '')])),
+    );
     return required ? [...readings].every(isFound) : [...readings].some(isFound);
   };
 }
