@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Check, Checks } from '../forges/port/checks.ts';
 import type { Forge } from '../forges/port/forge.ts';
-import { sameContext, statusContext } from '../forges/port/status-context.ts';
+import { contextKey, sameContext, statusContext } from '../forges/port/status-context.ts';
 import { type AtForge, defineFact, type Permission, type Webhook } from './fact.ts';
 import { flag, oneOf, text } from './given.ts';
 
@@ -45,9 +45,9 @@ function onGitea(sendsStatuses: boolean): AtForge {
 }
 
 /**
- * What others reported about the head. Neither what Gatehouse's own account reported counts, nor a status that has the
- * name of the one that shows this verdict, whoever set it: a verdict must not depend on itself. Others may use a name
- * that Gatehouse gives to the status for another base branch.
+ * What others reported about the head. Neither what Gatehouse's own account reported counts, nor a status that this
+ * replaced, nor one that has the name of the one that shows this verdict, whoever set it: a verdict must not depend on
+ * itself. Others may use a name that Gatehouse gives to the status for another base branch.
  */
 export const checks = defineFact({
   name: 'checks',
@@ -125,7 +125,11 @@ export const checks = defineFact({
 async function othersAmong(forge: Forge, read: Checks, own: string): Promise<Checks> {
   const self = await forge.self();
   const isOthers = ({ reporter }: Pick<Check, 'reporter'>) => reporter.toLowerCase() !== self.toLowerCase();
-  const counts = (one: Check) => isOthers(one) && !sameContext(forge.name, own, one.name);
+  const keyOf = ({ kind, name }: Check) => JSON.stringify([kind, contextKey(forge.name, name)]);
+  const newest = new Map(read.checks.toReversed().map((one) => [keyOf(one), one]));
+  // Such as what the account said that Gatehouse had before.
+  const isReplaced = (one: Check) => one.kind === 'status' && !isOthers(newest.get(keyOf(one)) ?? one);
+  const counts = (one: Check) => !isReplaced(one) && isOthers(one) && !sameContext(forge.name, own, one.name);
   return { ...read, checks: read.checks.filter(counts), suites: read.suites.filter(isOthers) };
 }
 

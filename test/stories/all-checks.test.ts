@@ -96,6 +96,22 @@ for (const name of EVERY_FORGE) {
     t.is(scene.status(number, OURS)?.state, 'pending', 'a resync finds one whose webhook was lost');
   });
 
+  test.serial(`${name}: what Gatehouse has replaced of an earlier account is no check`, async (t) => {
+    const scene = gatehouse(name).scene(ALL);
+    scene.forge.commit(scene.repository, 'next', {});
+    const number = await scene.open({ 'a.txt': 'a\n' }, { head: 'topic' });
+    await report(scene, number, 'build', 'success');
+    await report(scene, number, 'gatehouse/next', 'pending');
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'pending');
+    const other = await scene.open('topic', { base: 'next' });
+    await known(scene);
+    t.is(scene.status(other, 'gatehouse/next')?.state, 'success');
+    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+    await known(scene);
+    t.is(scene.status(number, OURS)?.state, 'success');
+  });
+
   test.serial(`${name}: checks of some names or all cost the same requests`, async (t) => {
     const requests = async (checks: string) => {
       const scene = gatehouse(name).scene(policy(checks));
