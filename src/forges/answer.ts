@@ -43,18 +43,6 @@ export function requireFound<T>(answer: T | undefined, route: string): T {
   return answer;
 }
 
-/** Where a listed file was before: a renamed one may have been what a rule is about. */
-export function previousPathOf(file: {
-  readonly filename: string;
-  readonly status: string;
-  readonly previous_filename?: string | undefined;
-}): string | undefined {
-  if (file.status === 'renamed' && !file.previous_filename) {
-    throw new ForgeError('unavailable', `the forge does not say from where ${file.filename} was renamed`);
-  }
-  return file.previous_filename || undefined;
-}
-
 /** A time in an answer of a forge, in milliseconds since 1970. */
 export function timeOf(time: string, route: string): number {
   const parsed = Date.parse(time);

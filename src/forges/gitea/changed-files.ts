@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import { previousPathOf, requireFound } from '../answer.ts';
+import { requireFound } from '../answer.ts';
 import { type FileDiff, splitDiff } from '../diff.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ChangedFile, ChangedFiles, PullRequestRef } from '../port/pull-request.ts';
@@ -82,7 +82,9 @@ async function filesAt(
     return undefined;
   }
   const files = listed.map((file) => toChangedFile(file, diffs.get(file.filename)));
-  return { files, complete: new Set(files.map(({ path }) => path)).size === files.length };
+  // Gitea 1.22.0 and older Forgejos never say from where a file was renamed. It may have been what a rule is about.
+  const isTold = files.every(({ status, previousPath }) => status !== 'renamed' || previousPath !== undefined);
+  return { files, complete: isTold && new Set(files.map(({ path }) => path)).size === files.length };
 }
 
 async function firstPage(client: GiteaClient, ref: PullRequestRef): Promise<Page<ListedFile>> {
@@ -113,7 +115,7 @@ export async function differenceHead(
 function toChangedFile(file: ListedFile, found: FileDiff | undefined): ChangedFile {
   return {
     path: file.filename,
-    previousPath: previousPathOf(file),
+    previousPath: found?.previousPath ?? (file.previous_filename || undefined),
     status: STATUSES[file.status],
     // The forge stops counting in a file that is too long for its own pages; the diff has them all.
     additions: found?.additions ?? file.additions,

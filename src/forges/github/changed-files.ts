@@ -1,6 +1,6 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import { previousPathOf, requireFound } from '../answer.ts';
+import { requireFound } from '../answer.ts';
 import { countLines, diffOfPatch, type FileDiff, splitDiff } from '../diff.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import type { ChangedFile, ChangedFiles, PullRequestRef } from '../port/pull-request.ts';
@@ -110,6 +110,14 @@ function toChangedFile(file: File, whole: ReadonlyMap<string, FileDiff>): Change
     counted: diff.kind === 'text' || (diff.kind === 'too-large' && file.additions + file.deletions > 0),
     diff,
   };
+}
+
+/** A renamed file may have been what a rule is about. */
+function previousPathOf(file: File): string | undefined {
+  if (file.status === 'renamed' && !file.previous_filename) {
+    throw new ForgeError('unavailable', `the forge does not say from where ${file.filename} was renamed`);
+  }
+  return file.previous_filename || undefined;
 }
 
 function diffOf(file: File, whole: ReadonlyMap<string, FileDiff>): ChangedFile['diff'] {
