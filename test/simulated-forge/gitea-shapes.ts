@@ -227,11 +227,13 @@ export function timeline(world: World, on: Pull): readonly (object | null)[] {
   const entries = [
     ...on.comments.map((one) => ({ id: one.id, entry: { ...said(one), type: 'comment' } })),
     ...on.inlineComments.map(({ id }) => ({ id, entry: null })),
-    ...on.reviews.map((one) => ({
-      // After its comments at lines.
-      id: Math.max(one.id, ...on.inlineComments.filter(({ review }) => review === one.id).map(({ id }) => id)),
-      entry: { ...said(one), type: 'review', review_id: one.id },
-    })),
+    ...on.reviews
+      .filter(({ state }) => state !== 'pending')
+      .map((one) => ({
+        // After its comments at lines.
+        id: Math.max(one.id, ...on.inlineComments.filter(({ review }) => review === one.id).map(({ id }) => id)),
+        entry: { ...said(one), type: 'review', ...requestOf({}), review_id: one.id },
+      })),
     ...on.events.map((one) => ({
       id: one.id,
       entry: {
@@ -244,7 +246,7 @@ export function timeline(world: World, on: Pull): readonly (object | null)[] {
   return entries.toSorted((one, other) => one.id - other.id).map(({ entry }) => entry);
 }
 
-function requestOf({ kind, request }: PullEvent): object {
+function requestOf({ kind, request }: Partial<PullEvent>): object {
   const [reviewer = '', team] = request?.reviewer.split('/') ?? [];
   return {
     assignee: request === undefined || team !== undefined ? null : user(reviewer),

@@ -358,6 +358,61 @@ for (const name of FORGES) {
   });
 }
 
+for (const [hidden, of, expected] of [
+  [99, 'pending', 'pending'],
+  [320, 'pending', 'error'],
+  [320, 'commented', 'pending'],
+] as const) {
+  test(`gitea: a withdrawal behind ${hidden} comments at lines (${of}) is not missed`, async (t) => {
+    const scene = gatehouse('gitea').scene({ '.gatehouse.yml': ALL_ANSWERED });
+    const { forge, repository } = scene;
+    const number = scene.openSilently({ 'a.txt': 'a\n' });
+    forge.requestReview(repository, number, 'bob', 'carol');
+    for (let index = 0; index < hidden; index++) {
+      // Nobody else sees a pending one in the list of reviews.
+      forge.commentInline(repository, number, 'alice', { path: 'a.txt', line: 1, body: 'Hm.', state: of });
+    }
+    forge.withdrawReviewRequest(repository, number, 'bob', 'alice');
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, expected);
+  });
+}
+
+test('github: the author cannot withdraw the request of a team, GitHub itself can', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': ALL_ANSWERED, CODEOWNERS: '* @acme/security\n' });
+  const { forge, repository } = scene;
+  forge.createTeam('acme/security', ['carol']);
+  const judged = async (happens: (number: number) => void) => {
+    const number = scene.openSilently({ [`${forge.seen.length}.txt`]: 'a\n' });
+    happens(number);
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    return number;
+  };
+  const withdrawn = await judged((number) => {
+    forge.requestReview(repository, number, 'acme/security');
+    forge.withdrawReviewRequest(repository, number, 'acme/security');
+  });
+  t.is(scene.status(withdrawn)?.state, 'pending');
+  t.regex(scene.status(withdrawn)?.description ?? '', /@acme\/security/);
+
+  const assigned = await judged((number) => {
+    forge.requestReview(repository, number, 'acme/security');
+    forge.withdrawReviewRequest(repository, number, 'acme/security');
+    forge.requestReview(repository, number, 'carol');
+    // Where it assigns the review of a team to a member, all of it happens in one second.
+    for (const event of forge.pull(repository, number).events) {
+      Object.assign(event, { at: '2026-01-01T00:00:00Z' });
+    }
+  });
+  t.regex(scene.status(assigned)?.description ?? '', /carol/);
+  t.notRegex(scene.status(assigned)?.description ?? '', /@acme\/security/);
+  await scene.review(assigned, 'carol', 'approved');
+  await scene.settled();
+  t.is(scene.status(assigned)?.state, 'success');
+});
+
 test('github: an approval by a bot counts only where the policy names it', async (t) => {
   const unnamed = gatehouse('github').scene({ '.gatehouse.yml': APPROVED });
   const first = await unnamed.open({ 'a.txt': 'a\n' });

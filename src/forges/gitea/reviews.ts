@@ -48,10 +48,11 @@ async function requestedReviews(client: GiteaClient, ref: PullRequestRef): Promi
   const requested = listed.filter(({ state }) => state === REQUESTED);
   const commentsAtLines = listed.reduce((sum, { comments_count }) => sum + comments_count, 0);
   const { owner } = splitRepository(ref.repository);
+  const people = requested.flatMap(({ user, team }) => (team ? [] : [user]));
   return {
-    people: requested.flatMap(({ user, team }) => (team ? [] : [user])),
+    people,
     teams: requested.flatMap(({ team }) => (team ? [`${owner}/${team.name}`.toLowerCase()] : [])),
-    history: await reviewerEvents(client, ref, commentsAtLines),
+    history: await reviewerEvents(client, ref, people, commentsAtLines),
   };
 }
 

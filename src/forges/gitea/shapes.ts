@@ -152,31 +152,26 @@ export const reviews = z.array(
   }),
 );
 
+const entry = z.object({ type: z.string(), body: text, created_at: z.string() });
+/** Whose review was requested, or is no longer: `assignee` or `assignee_team`. In entries of these types no key is left out. */
+const reviewerEntry = entry.omit({ body: true }).extend({
+  type: z.enum(['review', 'review_request']),
+  user: login,
+  assignee: account,
+  assignee_team: z
+    .object({ name: z.string() })
+    .nullable()
+    .transform((team) => team?.name ?? null),
+  removed_assignee: z.boolean(),
+});
+const otherEntry = entry
+  .refine(({ type }) => !reviewerEntry.shape.type.safeParse(type).success)
+  // The text of a push is the forge's, and short.
+  .transform(({ body, ...told }) => ({ ...told, body: told.type === 'pull_push' ? body : '' }));
+
 /** A page without entries is null. An entry is null when the forge failed to read it. */
 export const timeline = z
-  .array(
-    z
-      .object({
-        type: z.string(),
-        body: text,
-        created_at: z.string(),
-        user: login.optional(),
-        /** Whose review was requested, or is no longer: a person or a team. */
-        assignee: account.optional().transform((person) => person ?? null),
-        assignee_team: z
-          .object({ name: z.string() })
-          .nullish()
-          .transform((team) => team?.name ?? null),
-        removed_assignee: z.boolean().default(false),
-      })
-      // The text of a push is the forge's, and short.
-      .transform(({ body, user, ...entry }) => ({
-        ...entry,
-        body: entry.type === 'pull_push' ? body : '',
-        user: entry.type.startsWith('review') ? (user ?? 'Ghost') : '',
-      }))
-      .nullable(),
-  )
+  .array(z.union([reviewerEntry, otherEntry]).nullable())
   .nullable()
   .transform((entries) => entries ?? []);
 

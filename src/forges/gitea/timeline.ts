@@ -14,6 +14,8 @@ const MAX_PAGES = 200;
  */
 const EMPTY_PAGES_AT_END = 5;
 const PAGE_ENTRIES = 50;
+/** As these forges name a deleted account. */
+const NOBODY_KNOWN = 'Ghost';
 /** In the body of an entry `pull_push`, which nobody can write or edit. That of a force-push is short. */
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
@@ -41,22 +43,39 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
   return new Date(Math.max(...changes, firstPush - 1)).toISOString();
 }
 
-/** The comments at lines are known here. Where there is none, the first empty page is taken for the end. */
+/** `requested`: logins of those whose review is requested now. */
 export async function reviewerEvents(
   client: GiteaClient,
   ref: PullRequestRef,
+  requested: readonly string[],
   commentsAtLines: number,
 ): Promise<readonly ReviewerEvent[]> {
   const { owner } = splitRepository(ref.repository);
-  const emptyPages =
-    commentsAtLines === 0 ? 1 : Math.max(EMPTY_PAGES_AT_END, 1 + Math.ceil(commentsAtLines / PAGE_ENTRIES));
-  return (await timeline(client, ref, emptyPages)).flatMap(
-    ({ type, user: by, assignee, assignee_team, removed_assignee }) => {
-      const team = assignee_team && `${owner}/${assignee_team}`.toLowerCase();
-      const reviewer = type === 'review' ? by : (team ?? assignee);
-      const kind = type === 'review' ? 'reviewed' : removed_assignee ? 'withdrawn' : 'requested';
-      return !['review', 'review_request'].includes(type) || reviewer === null ? [] : [{ kind, reviewer, by }];
-    },
+  const known = Math.max(EMPTY_PAGES_AT_END, 1 + Math.ceil(commentsAtLines / PAGE_ENTRIES));
+  const events = (await timeline(client, ref, known)).flatMap((entry): readonly ReviewerEvent[] => {
+    if (!('user' in entry)) {
+      return [];
+    }
+    const { type, user: by, assignee, assignee_team, removed_assignee } = entry;
+    const team = assignee_team && `${owner}/${assignee_team}`.toLowerCase();
+    const reviewer = type === 'review' ? by : (team ?? assignee);
+    const kind = type === 'review' ? 'reviewed' : removed_assignee ? 'withdrawn' : 'requested';
+    return reviewer === null ? [] : [{ kind, reviewer, by }];
+  });
+  return [...events, ...hiddenWithdrawals(events, requested)];
+}
+
+/**
+ * The pages of hidden entries may have been taken for the end. Of a team it cannot be told: a review by any of its
+ * members ends the request.
+ */
+function hiddenWithdrawals(events: readonly ReviewerEvent[], requested: readonly string[]): readonly ReviewerEvent[] {
+  const still = new Set(requested.map((login) => login.toLowerCase()));
+  const last = new Map(events.map((event) => [event.reviewer.toLowerCase(), event]));
+  return [...last].flatMap(([login, { kind, reviewer }]) =>
+    kind !== 'requested' || login.includes('/') || still.has(login)
+      ? []
+      : [{ kind: 'withdrawn', reviewer, by: NOBODY_KNOWN }],
   );
 }
 

@@ -139,8 +139,9 @@ export const timeline = z.array(
     /** Who did it, and of a review who gave it. */
     actor: login.optional(),
     user: login.optional(),
-    /** Absent where it is a team. */
+    /** Whose review was requested, or is no longer. */
     requested_reviewer: login.optional(),
+    requested_team: z.object({ slug: z.string() }).nullish(),
   }),
 );
 

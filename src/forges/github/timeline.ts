@@ -1,5 +1,8 @@
+import type { z } from 'zod';
 import { requireFound, timeOf } from '../answer.ts';
+import { splitRepository } from '../port/names.ts';
 import type { PullRequestRef, ReviewerEvent } from '../port/pull-request.ts';
+import { GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll } from './request.ts';
@@ -9,6 +12,8 @@ import * as shapes from './shapes.ts';
 const EVENTS: readonly string[] = ['head_ref_force_pushed', 'base_ref_changed', 'automatic_base_change_succeeded'];
 
 const ROUTE = 'GET /repos/{owner}/{repo}/issues/{issue_number}/timeline';
+
+type Entry = z.output<typeof shapes.timeline>[number];
 
 async function timeline(client: GitHubClient, ref: PullRequestRef) {
   const octokit = await client.forRepository(ref.repository);
@@ -30,9 +35,29 @@ const REVIEWER_EVENTS: Readonly<Record<string, ReviewerEvent['kind']>> = {
 };
 
 export async function reviewerEvents(client: GitHubClient, ref: PullRequestRef): Promise<readonly ReviewerEvent[]> {
-  return (await timeline(client, ref)).flatMap(({ event, actor, user, requested_reviewer }) => {
+  const { owner } = splitRepository(ref.repository);
+  const entries = await timeline(client, ref);
+  // Where GitHub assigns the review of a team to members, it withdraws the request of the team in the same second, in
+  // the name of whoever made it.
+  const assignedAt = new Set(
+    entries.flatMap((entry) =>
+      entry.event === 'review_requested' && entry.requested_reviewer && entry.actor && entry.created_at
+        ? [doneBy(entry)]
+        : [],
+    ),
+  );
+  return entries.flatMap((entry) => {
+    const { event, actor, user, requested_reviewer, requested_team: team } = entry;
     const kind = REVIEWER_EVENTS[event];
-    const reviewer = requested_reviewer ?? user;
-    return kind === undefined || reviewer === undefined ? [] : [{ kind, reviewer, by: actor ?? reviewer }];
+    if (kind === undefined || (team && kind === 'withdrawn' && assignedAt.has(doneBy(entry)))) {
+      return [];
+    }
+    const reviewer = team ? `${owner}/${team.slug}`.toLowerCase() : (requested_reviewer ?? user ?? GHOST);
+    return [{ kind, reviewer, by: actor ?? user ?? GHOST }];
   });
+}
+
+/** What was done by one account in one second. */
+function doneBy({ actor, created_at }: Entry): string {
+  return `${actor} ${created_at}`;
 }

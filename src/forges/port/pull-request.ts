@@ -179,10 +179,7 @@ export interface RequestedReviews {
   readonly people: readonly string[];
   /** `organisation/team`, in lower case. */
   readonly teams: readonly string[];
-  /**
-   * Oldest first. On GitHub without teams: where it assigns the review of a team to members, the request of the team is
-   * withdrawn in the name of whoever made it.
-   */
+  /** Oldest first. Without the requests of teams that GitHub itself withdrew. */
   readonly history: readonly ReviewerEvent[];
 }
 

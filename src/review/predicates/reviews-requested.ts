@@ -16,6 +16,7 @@ export const reviewsRequested = definePredicate({
   needs: (from) => ({
     requestedReviews: [],
     commits: ['authors'],
+    merges: ['clean'],
     ...neededMembers('requested', from?.teams ?? []),
   }),
   judge(from, { required }, facts) {

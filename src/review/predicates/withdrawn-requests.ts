@@ -3,6 +3,9 @@ import { machinesAmong } from '../../facts/authors/machines.ts';
 import type { Facts } from '../../facts/table.ts';
 import type { ReviewerEvent } from '../../forges/port/pull-request.ts';
 
+/** What all forges call a deleted account, in lower case. */
+const GHOST = 'ghost';
+
 /** A request that was withdrawn by somebody who had no say in it. */
 export interface WithdrawnRequest {
   /** A login, or `organisation/team`. */
@@ -43,23 +46,24 @@ function standsAfter(
     // What CODEOWNERS requests is in the author's name.
     const mayBeOwners = login === pullRequest.author.toLowerCase() && requestedReviews?.codeOwners !== false;
     const isOwn = requesters.length > 0 && requesters.every((one) => one === login) && !mayBeOwners;
+    const mayWithdraw = login !== GHOST && (login === reviewer.toLowerCase() || isOwn);
     if (kind === 'requested') {
       requesters.push(login);
     } else {
-      stands = kind === 'withdrawn' && login !== reviewer.toLowerCase() && !isOwn && hasNoSay(login);
+      stands = kind === 'withdrawn' && !mayWithdraw && hasNoSay(login);
       requesters = stands === false ? [] : requesters;
     }
   }
   return stands;
 }
 
-function withoutSay({ pullRequest, commits, people }: Facts): HasNoSay {
-  const { byLogin, complete } = authorsOf(commits, people);
+function withoutSay({ pullRequest, commits, merges, people }: Facts): HasNoSay {
+  const { byLogin, complete } = authorsOf(commits, people, merges.clean);
   const isMachine = machinesAmong(people.machineAccounts);
   return (login) =>
     login === pullRequest.author.toLowerCase() ||
     byLogin.has(login) ||
     isMachine({ login, bot: login.endsWith('[bot]') }) ||
-    // They could have made a commit that was not read.
-    (complete ? false : undefined);
+    // They could have made a commit that was not read, and a deleted account can have been anybody's.
+    (complete && login !== GHOST ? false : undefined);
 }

@@ -5,6 +5,7 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import { user } from '../../simulated-forge/gitea-shapes.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { forgeError, headOf, SITE, setUp } from './setup.ts';
 
@@ -47,7 +48,11 @@ const PULL = /^\/repos\/platform\/site\/pulls\/1$/;
 const REPOSITORY = /^\/repos\/platform\/site$/;
 const FILES = /\/pulls\/1\/files$/;
 const COMMITS = /\/pulls\/1\/commits$/;
+const TIMELINE = /\/issues\/1\/timeline$/;
 const REVIEWS = /\/pulls\/1\/reviews$/;
+
+/** As the simulated Gitea shows who requests a review. */
+const ERIN = JSON.stringify(user('erin'));
 
 const pull = ({ forge, ref }: Asked) => forge.pullRequest(ref);
 const repository = ({ forge }: Asked) => forge.repository(SITE);
@@ -60,6 +65,11 @@ const file =
   (name: string) =>
   async ({ forge, ref, head }: Asked) =>
     (await forge.changedFiles(ref, head)).files.find(({ path }) => path === name);
+const files = ({ forge, ref, head }: Asked) => forge.changedFiles(ref, head);
+const history = async ({ forge, ref }: Asked) => (await forge.requestedReviews(ref)).history;
+const request = async (asked: Asked) => ({
+  by: (await history(asked)).find(({ reviewer }) => reviewer === 'dan')?.by.toLowerCase(),
+});
 const readme = async ({ forge, base }: Asked) => ({ text: await forge.fileAt(SITE, 'README.md', base) });
 
 /** The list of Gitea and Forgejo is read where their text has not all files. */
@@ -144,7 +154,11 @@ const ROWS: readonly Row[] = [
     without: ['"assignees":[', '"assignees":null,"x":['],
   },
   {
-    word: '`assignees`, `milestone`: no such key',
+    word: '`assignees`: no such key',
+    ...{ at: 'all', path: PULL, ask: triage, becomes: { assignees: undefined }, without: ['"assignees":', '"x":'] },
+  },
+  {
+    word: '`milestone`: no such key',
     ...{ at: 'all', path: PULL, ask: triage, becomes: { milestone: undefined }, without: ['"milestone":', '"x":'] },
   },
   {
@@ -159,7 +173,12 @@ const ROWS: readonly Row[] = [
   },
   {
     word: '`previous_filename`',
-    ...{ at: 'all', path: FILES, ask: file('moved.ts'), becomes: REFUSED, arrange: withoutDiff },
+    ...{ at: 'GitHub', path: FILES, ask: file('moved.ts'), becomes: REFUSED },
+    without: ['"previous_filename":', '"x":'],
+  },
+  {
+    word: '`previous_filename`',
+    ...{ at: 'Gitea, Forgejo', path: FILES, ask: files, becomes: { complete: false }, arrange: withoutDiff },
     without: ['"previous_filename":', '"x":'],
   },
   {
@@ -206,6 +225,27 @@ const ROWS: readonly Row[] = [
     without: ['"resolver":', '"x":'],
   },
   {
+    word: '`actor` of a request',
+    ...{ at: 'GitHub', path: TIMELINE, ask: request, becomes: { by: 'ghost' }, without: ['"actor":', '"x":'] },
+  },
+  {
+    word: '`user` null of a request',
+    ...{ at: 'Gitea, Forgejo', path: TIMELINE, ask: request, becomes: { by: 'ghost' } },
+    without: [`"user":${ERIN}`, '"user":null'],
+  },
+  ...[
+    ['user', `"user":${ERIN}`],
+    ['assignee', '"review_request","assignee":'],
+    ['assignee_team', '},"assignee_team":'],
+    ['removed_assignee', '"removed_assignee":true'],
+  ].map(
+    ([key = '', text = '']): Row => ({
+      word: `\`${key}\` of a request: no such key`,
+      ...{ at: 'Gitea, Forgejo', path: TIMELINE, ask: history, becomes: REFUSED },
+      without: [text, text.replace(`"${key}"`, '"x"')],
+    }),
+  ),
+  {
     word: '`state` of a status',
     ...{ at: 'GitHub', path: /\/statuses$/, byGraphql: true, ask: checks, becomes: { isIn: 'pending' } },
     without: ['"state":"success"', '"state":"allowed"'],
@@ -235,6 +275,8 @@ function open(simulated: SimulatedForge): number {
   simulated.assign(SITE, number, 'bob');
   simulated.setMilestone(SITE, number, 'v1');
   simulated.review(SITE, number, 'carol', 'approved');
+  simulated.requestReview(SITE, number, 'dan', 'erin');
+  simulated.withdrawReviewRequest(SITE, number, 'dan', 'erin');
   simulated.commentInline(SITE, number, 'bob', { path: 'a.ts', line: 1, body: 'Why?' });
   simulated.setStatus(SITE, head, { context: 'ci', state: 'success', description: '', author: 'ci' });
   return number;
@@ -286,6 +328,21 @@ for (const name of FORGES_OF['Gitea, Forgejo']) {
     simulated.fault({ path: /\/reviews\/\d+\/comments$/, fault: { kind: 'status', status: 404 } });
     const error = await forgeError(t, () => forge.conversations(ref, headOf(simulated, ref.number)));
     t.is(error.kind, REFUSED);
+  });
+}
+
+for (const name of FORGES_OF['Gitea, Forgejo']) {
+  test(`${name}: the diff tells from where a file was renamed if the list does not`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const asked = { ref: { repository: SITE, number: open(simulated) }, forge, base: '' };
+    const head = headOf(simulated, asked.ref.number);
+    // Without one of the files, so that the list is read.
+    const fault = { kind: 'replace', text: 'diff --git a/a.ts', by: 'x' } as const;
+    simulated.fault({ path: /\/pulls\/1\.diff$/, fault });
+    simulated.fault({ path: FILES, fault: { kind: 'replace', text: '"previous_filename":', by: '"x":' } });
+    const { files: found, complete } = await files({ ...asked, head });
+    t.is(found.find(({ path }) => path === 'moved.ts')?.previousPath, 'old.ts');
+    t.true(complete);
   });
 }
 

@@ -51,6 +51,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {
+    id: 'review-deleted-account-withdraws',
+    title: 'counts a request as withdrawn though nobody knows who did it',
+    file: 'src/review/predicates/withdrawn-requests.ts',
+    find: '(complete && login !== GHOST ? false : undefined)',
+    replace: '(complete ? false : undefined)',
+    tests: ['test/unit/review/predicates.test.ts'],
+  },
+  {
     id: 'review-resolved-over-objection',
     title: 'lets the author resolve a conversation of theirs that others have objected in',
     file: 'src/review/predicates/threads.ts',
@@ -64,6 +72,14 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/matching/pattern.ts',
     find: '[\\r\\v\\f\\x85\\u2028\\u2029]',
     replace: '[\\v\\f\\x85\\u2028\\u2029]',
+    tests: ['test/unit/review/predicates.test.ts'],
+  },
+  {
+    id: 'review-unseen-hides-between-line-ends',
+    title: 'lets unseen signs and a line end of editors together hide what a rule forbids',
+    file: 'src/review/matching/pattern.ts',
+    find: 'required ? [lines] :',
+    replace: 'required || lines === asGit ? [lines] :',
     tests: ['test/unit/review/predicates.test.ts'],
   },
   {
@@ -377,6 +393,14 @@ export const REVIEW: readonly Fault[] = [
     find: 'isOthers(one) && !sameContext(forge.name, own, one.name);',
     replace: 'isOthers(one) || !sameContext(forge.name, own, one.name);',
     tests: ['test/unit/review/judge-steps.test.ts'],
+  },
+  {
+    id: 'review-replaced-status-is-a-check',
+    title: 'waits for what an earlier account said, under the own status',
+    file: 'src/facts/checks.ts',
+    find: '!isReplaced(one) && ',
+    replace: '',
+    tests: ['test/stories/all-checks.test.ts'],
   },
   {
     id: 'review-name-of-other-base-hides',

@@ -1109,9 +1109,22 @@ test('reviews_requested: what decides whether a withdrawn request counts may be 
   const by = { of: 'bob', by: 'carol' };
   const forbid = 'forbid: { reviews_requested: true }';
   t.is(judge(forbid, { requests_withdrawn: [by], commits_complete: false }).outcome, 'undecided');
+  for (const reviewer of ['bob', 'ghost']) {
+    const byNobodyKnown = { of: reviewer, requested_by: 'ghost', by: 'Ghost' };
+    t.is(judge(forbid, { requests_withdrawn: [byNobodyKnown] }).outcome, 'undecided', 'a deleted account');
+  }
   t.is(judge(forbid, { requests_withdrawn: [{ of: 'bob' }], codeowners: 'docs/ @dan' }).outcome, 'waiting');
   const team = "forbid: { reviews_requested: { from: ['@octo/sec'] } }";
   t.is(judge(team, { requests_withdrawn: [{ of: 'bob', requested_by: 'carol' }] }).outcome, 'undecided');
+});
+
+test('reviews_requested: an update from the base branch makes nobody an author', (t) => {
+  const withdrawnAfter = (merge: object) => ({
+    commits: [{ message: 'a' }, { message: 'merge', author: 'dan', committer: 'dan', parents: 2, ...merge }],
+    requests_withdrawn: [{ of: 'bob', requested_by: 'carol', by: 'dan' }],
+  });
+  t.is(judge('forbid: { reviews_requested: true }', withdrawnAfter({ clean: true })).outcome, 'passed');
+  t.is(judge('forbid: { reviews_requested: true }', withdrawnAfter({})).outcome, 'waiting');
 });
 
 /** What a text says where a pattern looks for it. */
@@ -1159,6 +1172,11 @@ for (const [name, saying] of Object.entries(SAYING)) {
       t.is(outcomeOf('forbid', '(?m)^bad$', `${unseen}b${unseen}ad${unseen}`), 'failed', JSON.stringify(unseen));
       t.is(outcomeOf('forbid', unseen < ' ' ? '[[:cntrl:]]' : unseen, `x${unseen}`), 'failed', JSON.stringify(unseen));
       t.is(outcomeOf('require', '^good$', `${unseen}good`), 'failed', JSON.stringify(unseen));
+      for (const end of LINE_ENDS) {
+        const shown = JSON.stringify([unseen, end]);
+        t.is(outcomeOf('forbid', 'bad\\(.*x', `ba${unseen}d(${end}x)`), 'failed', shown);
+        t.is(outcomeOf('forbid', '(?m)^bad', `x${end}ba${unseen}d`), 'failed', shown);
+      }
     }
     t.is(outcomeOf('require', '^✏\ufe0f good', '✏\ufe0f good'), 'passed');
   });
