@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import type { RequestedReviews } from '../forges/port/pull-request.ts';
-import { readCodeOwners } from './code-owners.ts';
+import { type CodeOwnersFile, codeOwners as codeOwnersFact, readCodeOwners } from './code-owners.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Subscription, type Webhook } from './fact.ts';
 import { AUTHOR, flag, names, text } from './given.ts';
 
-/** `codeOwners`: whether the base branch has a CODEOWNERS file. Only read where the author has withdrawn a request. */
-const UNREAD = undefined as (RequestedReviews & { readonly codeOwners: boolean }) | undefined;
+const ABSENT: CodeOwnersFile = { kind: 'absent' };
+
+/** `codeOwners`: that of the base branch. Only read where the author has withdrawn a request; otherwise absent. */
+const UNREAD = undefined as (RequestedReviews & { readonly codeOwners: CodeOwnersFile }) | undefined;
 
 const withdrawn = z.strictObject(
   {
@@ -41,8 +43,8 @@ export const requestedReviews = defineFact({
     const requested = await forge.requestedReviews(pullRequest);
     const author = pullRequest.author.toLowerCase();
     const byAuthor = requested.history.some(({ kind, by }) => kind === 'withdrawn' && by.toLowerCase() === author);
-    const file = byAuthor ? await readCodeOwners(forge, pullRequest.repository, baseSha) : undefined;
-    return { ...requested, codeOwners: file !== undefined && file.kind !== 'absent' };
+    const codeOwners = byAuthor ? await readCodeOwners(forge, pullRequest.repository, baseSha) : ABSENT;
+    return { ...requested, codeOwners };
   },
   change: { noticedBy: 'updated-at' },
   forges: {
@@ -61,9 +63,9 @@ export const requestedReviews = defineFact({
         .describe('Requests of a review that were withdrawn before it was given. Default: none.'),
       requested_unread: flag.optional().describe('true: the requested reviews could not be read.'),
       author: text.optional().describe('A login. Default: alice.'),
-      codeowners: text.optional().describe('The text of CODEOWNERS. Default: none.'),
+      ...codeOwnersFact.given.shape,
     },
-    of({ requested = [], requests_withdrawn = [], requested_unread, author = AUTHOR, codeowners }) {
+    of({ requested = [], requests_withdrawn = [], requested_unread, author = AUTHOR, ...ofOwners }) {
       if (requested_unread === true) {
         return UNREAD;
       }
@@ -78,7 +80,7 @@ export const requestedReviews = defineFact({
             { kind: 'withdrawn' as const, reviewer, by },
           ];
         }),
-        codeOwners: codeowners !== undefined,
+        codeOwners: codeOwnersFact.given.of(ofOwners),
       };
     },
   },

@@ -46,14 +46,17 @@ export async function reviewerEvents(client: GitHubClient, ref: PullRequestRef):
         : [],
     ),
   );
-  return entries.flatMap((entry) => {
+  const requesters = new Map<string, string>();
+  return entries.flatMap((entry): readonly ReviewerEvent[] => {
     const { event, actor, user, requested_reviewer, requested_team: team } = entry;
     const kind = REVIEWER_EVENTS[event];
-    if (kind === undefined || (team && kind === 'withdrawn' && assignedAt.has(doneBy(entry)))) {
-      return [];
-    }
+    const by = actor ?? user ?? GHOST;
     const reviewer = team ? `${owner}/${team.slug}`.toLowerCase() : (requested_reviewer ?? user ?? GHOST);
-    return [{ kind, reviewer, by: actor ?? user ?? GHOST }];
+    if (kind === 'requested') {
+      requesters.set(reviewer, by);
+    }
+    const isAssigned = team && kind === 'withdrawn' && requesters.get(reviewer) === by && assignedAt.has(doneBy(entry));
+    return kind === undefined || isAssigned ? [] : [{ kind, reviewer, by }];
   });
 }
 

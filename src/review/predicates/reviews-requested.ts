@@ -17,6 +17,7 @@ export const reviewsRequested = definePredicate({
     requestedReviews: [],
     commits: ['authors'],
     merges: ['clean'],
+    changedFiles: [],
     ...neededMembers('requested', from?.teams ?? []),
   }),
   judge(from, { required }, facts) {

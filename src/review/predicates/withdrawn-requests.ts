@@ -2,6 +2,7 @@ import { authorsOf } from '../../facts/authors/authors.ts';
 import { machinesAmong } from '../../facts/authors/machines.ts';
 import type { Facts } from '../../facts/table.ts';
 import type { ReviewerEvent } from '../../forges/port/pull-request.ts';
+import { bareOwner, ownedFiles, readCodeOwners } from './code-owners.ts';
 
 /** What all forges call a deleted account, in lower case. */
 const GHOST = 'ghost';
@@ -34,17 +35,14 @@ export function withdrawnRequests(facts: Facts): readonly WithdrawnRequest[] {
 type HasNoSay = (login: string) => boolean | undefined;
 
 /** Whether the request of a review stands after all that happened to it, the last of which withdrew it. */
-function standsAfter(
-  events: readonly ReviewerEvent[],
-  hasNoSay: HasNoSay,
-  { pullRequest, requestedReviews }: Facts,
-): boolean | undefined {
+function standsAfter(events: readonly ReviewerEvent[], hasNoSay: HasNoSay, facts: Facts): boolean | undefined {
+  const mayBeOwner = mayOwn(events[0]?.reviewer.toLowerCase() ?? '', facts);
   let requesters: string[] = [];
   let stands: boolean | undefined = false;
   for (const { kind, reviewer, by } of events) {
     const login = by.toLowerCase();
     // What CODEOWNERS requests is in the author's name.
-    const mayBeOwners = login === pullRequest.author.toLowerCase() && requestedReviews?.codeOwners !== false;
+    const mayBeOwners = mayBeOwner && login === facts.pullRequest.author.toLowerCase();
     const isOwn = requesters.length > 0 && requesters.every((one) => one === login) && !mayBeOwners;
     const mayWithdraw = login !== GHOST && (login === reviewer.toLowerCase() || isOwn);
     if (kind === 'requested') {
@@ -55,6 +53,27 @@ function standsAfter(
     }
   }
   return stands;
+}
+
+/** Whether CODEOWNERS may have asked for this review, as far as is known without the members of teams. */
+function mayOwn(reviewer: string, { requestedReviews, changedFiles }: Facts): boolean {
+  const file = requestedReviews?.codeOwners;
+  if (file === undefined || file.kind === 'absent') {
+    return false;
+  }
+  const read = file.kind === 'file' ? readCodeOwners(file.text, file.dialect) : undefined;
+  if (read?.kind !== 'read' || !changedFiles.complete) {
+    return true;
+  }
+  const owned = [...ownedFiles(changedFiles.files, read).keys()];
+  const isTeamAsked = reviewer.includes('/');
+  return owned
+    .flatMap(({ owners, invalid }) => [...owners, ...invalid])
+    .some((owner) => bareOwner(owner) === reviewer || (!isTeamAsked && !isLogin(owner)));
+}
+
+function isLogin(owner: string): boolean {
+  return /^@[^/@]+$/.test(owner);
 }
 
 function withoutSay({ pullRequest, commits, merges, people }: Facts): HasNoSay {

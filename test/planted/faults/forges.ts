@@ -142,8 +142,8 @@ export const FORGES: readonly Fault[] = [
     id: 'forges-withdrawn-team-assigned',
     title: 'takes each withdrawal of a team for an assignment by GitHub',
     file: 'src/forges/github/timeline.ts',
-    find: ' && assignedAt.has(doneBy(entry))',
-    replace: '',
+    find: '=== by && assignedAt.has(doneBy(entry))',
+    replace: '=== by',
     tests: ['test/stories/four-eyes.test.ts'],
   },
   {

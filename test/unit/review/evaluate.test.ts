@@ -155,8 +155,11 @@ test('each predicate asks for what it looks at, wherever it stands', (t) => {
   ]);
   t.deepEqual(needs("require: { author: ['@A/*', '@a/*'] }"), ['teams', 'author@a']);
   t.deepEqual(needs("require: { all: [{ assignee: '@a/*' }, { reviews_requested: { from: '@a/*' } }] }"), [
+    'changedFiles',
     'commits',
     'authors',
+    'merges',
+    'clean',
     'requestedReviews',
     'triage',
     'assignees',

@@ -1113,10 +1113,29 @@ test('reviews_requested: what decides whether a withdrawn request counts may be 
     const byNobodyKnown = { of: reviewer, requested_by: 'ghost', by: 'Ghost' };
     t.is(judge(forbid, { requests_withdrawn: [byNobodyKnown] }).outcome, 'undecided', 'a deleted account');
   }
-  t.is(judge(forbid, { requests_withdrawn: [{ of: 'bob' }], codeowners: 'docs/ @dan' }).outcome, 'waiting');
   const team = "forbid: { reviews_requested: { from: ['@octo/sec'] } }";
   t.is(judge(team, { requests_withdrawn: [{ of: 'bob', requested_by: 'carol' }] }).outcome, 'undecided');
 });
+
+for (const [codeowners, outcome] of [
+  ['docs/ @bob\nsrc/ @dan', 'passed'],
+  ['docs/ @dan\nsrc/ @Bob', 'waiting'],
+  ['old/ @bob', 'waiting'],
+  ['src/ @octo/sec', 'waiting'],
+  ['src/ bob@x.test', 'waiting'],
+  ['src/ bob', 'waiting'],
+  ['src/\0 @dan', 'waiting'],
+] as const) {
+  test(`reviews_requested: what the author withdrew, with CODEOWNERS ${JSON.stringify(codeowners)}`, (t) => {
+    const given = { files: [{ path: 'src/a', from: 'old/a' }], requests_withdrawn: [{ of: 'bob' }], codeowners };
+    const forbid = 'forbid: { reviews_requested: true }';
+    t.is(judge(forbid, given).outcome, outcome);
+    t.is(judge(forbid, { ...given, files_complete: false }).outcome, 'waiting', 'it may have other files');
+    t.is(judge(forbid, { ...given, codeowners_unread: true }).outcome, 'waiting');
+    const ofTeam = { ...given, requests_withdrawn: [{ of: '@octo/sec' }] };
+    t.is(judge(forbid, ofTeam).outcome, /sec|\0/.test(codeowners) ? 'waiting' : 'passed');
+  });
+}
 
 test('reviews_requested: an update from the base branch makes nobody an author', (t) => {
   const withdrawnAfter = (merge: object) => ({
