@@ -43,7 +43,10 @@ export async function lastForcePushOrRetarget(client: GiteaClient, ref: PullRequ
   return new Date(Math.max(...changes, firstPush - 1)).toISOString();
 }
 
-/** `requested`: logins of those whose review is requested now. */
+/**
+ * `requested`: logins of those whose review is requested now. `commentsAtLines`: those known, whose pages are empty.
+ * Others' pending reviews have some, too.
+ */
 export async function reviewerEvents(
   client: GiteaClient,
   ref: PullRequestRef,
@@ -51,8 +54,8 @@ export async function reviewerEvents(
   commentsAtLines: number,
 ): Promise<readonly ReviewerEvent[]> {
   const { owner } = splitRepository(ref.repository);
-  const known = Math.max(EMPTY_PAGES_AT_END, 1 + Math.ceil(commentsAtLines / PAGE_ENTRIES));
-  const events = (await timeline(client, ref, known)).flatMap((entry): readonly ReviewerEvent[] => {
+  const emptyPages = Math.max(EMPTY_PAGES_AT_END, 1 + Math.ceil(commentsAtLines / PAGE_ENTRIES));
+  const events = (await timeline(client, ref, emptyPages)).flatMap((entry): readonly ReviewerEvent[] => {
     if (!('user' in entry)) {
       return [];
     }
@@ -66,8 +69,8 @@ export async function reviewerEvents(
 }
 
 /**
- * The pages of hidden entries may have been taken for the end. Of a team it cannot be told: a review by any of its
- * members ends the request.
+ * Of requests that are gone without a trace: what ended them may be behind pages that were taken for the end. Requests
+ * of teams are not among them, since a review by any member ends one.
  */
 function hiddenWithdrawals(events: readonly ReviewerEvent[], requested: readonly string[]): readonly ReviewerEvent[] {
   const still = new Set(requested.map((login) => login.toLowerCase()));
