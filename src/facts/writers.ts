@@ -1,6 +1,6 @@
 import { fewAtOnce } from '../common/few-at-once.ts';
 import { FORGES } from '../forges/port/forges.ts';
-import type { WriteAccess } from '../forges/port/pull-request.ts';
+import type { PersonReview, WriteAccess } from '../forges/port/pull-request.ts';
 import type { YesNo } from '../forges/port/yes-no.ts';
 import { conversations, conversationsGiven, givenConversations } from './conversations.ts';
 import { defineFact, NOTHING_MORE, type Reading } from './fact.ts';
@@ -10,20 +10,22 @@ import { givenReviews, likelyWritersFirst, reviews, reviewsGiven } from './revie
 export interface Writers {
   /** By login in lower case. Nobody else was asked about: unknown. */
   readonly answers: ReadonlyMap<string, YesNo>;
+  /** Logins in lower case of those whose word can end a success, and does where their permission is unknown. */
+  readonly deciding?: ReadonlySet<string>;
   /** Logins in lower case of programs, which never may, whatever the forge says of them. */
   readonly programs?: ReadonlySet<string>;
   /** What would have to be done at the forge to know; undefined where nothing is unknown, or nothing helps. */
   readonly advice?: string;
 }
 
-/** People whose permission matters; a login of whom to ask again. */
+/** People whose permission matters; a login of whom to ask again, see {@link CLOSED}. */
 type Part = 'approvers' | 'objectors' | 'resolvers' | (string & {});
 
 /**
- * People of whom the forge is asked in one review: a request each on GitHub, where it does not tell by itself. Those
- * beyond are unknown.
+ * Stands before the login of an approver who may not write: should the forge not tell it any more, that changes
+ * nothing. No login has such a sign.
  */
-const MAX_ASKED_WRITERS = 100;
+const CLOSED = '!';
 
 const UNREAD: Writers = { answers: new Map() };
 
@@ -39,19 +41,29 @@ export const writers = defineFact({
   dependsOn: [reviews, conversations],
   async read(reading, roles: readonly Part[]) {
     const { forge, writeAccess } = reading;
-    const { people, programs } = await peopleIn(roles, reading);
-    const answers = await answersFor(writeAccess, people);
+    const { people, ...kinds } = await peopleIn(roles, reading);
+    const answers = await answersFor(writeAccess, people, FORGES[forge.name].maxAskedWriters);
     const unknown = [...answers.values()].includes('unknown');
-    return { answers, programs, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
+    return { answers, ...kinds, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
   },
   change: {
     noticedBy: 'digest',
-    plain: (value) => askedAgain(value).sort(([one], [other]) => (one < other ? -1 : 1)),
-    askAgain: (value) => askedAgain(value).map(([login]) => login),
-    async readAgain({ forge, repository, once, told }, logins) {
+    plain: ({ answers }) => [...answers].sort(([one], [other]) => (one < other ? -1 : 1)),
+    /** Those first who may write: a success may stand on them. */
+    askAgain: ({ answers, deciding }) =>
+      [...answers]
+        .sort(([, one], [, other]) => Number(other === 'yes') - Number(one === 'yes'))
+        .map(([login, answer]) => (answer === 'no' && deciding?.has(login) === false ? `${CLOSED}${login}` : login)),
+    async readAgain({ forge, repository, once, told }, parts) {
       const access = await once(repository, async () => forge.writeAccess(repository));
-      const known = new Map(logins.map((login) => [login, told?.get(login) ?? 'unknown'] as const));
-      return { answers: await answersFor(access, known) };
+      const closed = new Set(parts.filter((part) => part.startsWith(CLOSED)).map((part) => part.replace(CLOSED, '')));
+      const logins = parts.map((part) => part.replace(CLOSED, ''));
+      const people = new Map(logins.map((login) => [login, told?.get(login) ?? 'unknown'] as const));
+      const answers = new Map(await answersFor(access, people, FORGES[forge.name].maxAskedWriters));
+      for (const [login, answer] of answers) {
+        answers.set(login, answer === 'unknown' && closed.has(login) ? 'no' : answer);
+      }
+      return { answers };
     },
   },
   forges: NOTHING_MORE,
@@ -64,15 +76,10 @@ export const writers = defineFact({
         ),
         ...reviewsGiven(from).map(({ author, mayWrite }) => [author.toLowerCase(), mayWrite] as const),
       ]),
+      programs: new Set(reviewsGiven(from).flatMap(({ author, bot }) => (bot ? [author.toLowerCase()] : []))),
     }),
   },
 });
-
-/** The very people. Those first who may write: a success may stand on them. */
-function askedAgain({ answers }: Writers) {
-  const people = [...answers].sort(([, one], [, other]) => Number(other === 'yes') - Number(one === 'yes'));
-  return people.slice(0, MAX_ASKED_WRITERS);
-}
 
 /** Whether somebody may write, as far as it was asked. */
 export function mayWrite({ answers, programs }: Writers, login: string): YesNo {
@@ -80,19 +87,20 @@ export function mayWrite({ answers, programs }: Writers, login: string): YesNo {
   return programs?.has(key) ? 'no' : (answers.get(key) ?? 'unknown');
 }
 
-/** `told`: what is known of each already. */
+/** `told`: what is known of each already. Of the others, only the first `most` are asked about. */
 export async function answersFor(
   access: WriteAccess,
   told: ReadonlyMap<string, YesNo>,
+  most: number,
 ): Promise<ReadonlyMap<string, YesNo>> {
-  const asked = [...told].filter(([, answer]) => answer === 'unknown').slice(0, MAX_ASKED_WRITERS);
+  const asked = [...told].filter(([, answer]) => answer === 'unknown').slice(0, most);
   const answers = new Map(await fewAtOnce(asked, async ([login]) => [login, await access(login)] as const));
   return new Map([...told].map(([login, answer]) => [login, answers.get(login) ?? answer]));
 }
 
 /**
- * With what came with their reviews. First those whose objection would end a success, then those whose approval may be
- * one.
+ * With what came with their reviews. First those whose word can end a success, then those whose approval may be one:
+ * anybody may approve, and must not crowd them out.
  */
 async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<Writers>) {
   const people = new Map<string, YesNo>();
@@ -103,17 +111,18 @@ async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<W
       people.set(key, answer);
     }
   };
-  const given = roles.includes('objectors') || roles.includes('approvers') ? (await of(reviews)).reviews : [];
-  const states = { objectors: 'changes-requested', approvers: 'approved' } as const;
-  for (const role of ['objectors', 'approvers'] as const) {
-    const inRole = roles.includes(role) ? given.filter(({ state }) => state === states[role]) : [];
-    for (const { author, mayWrite, bot } of likelyWritersFirst(inRole)) {
+  const addReviewers = async (wanted: PersonReview['state']) => {
+    const given = (await of(reviews)).reviews.filter(({ state }) => state === wanted);
+    for (const { author, mayWrite, bot } of likelyWritersFirst(given)) {
       if (bot) {
         programs.add(author.toLowerCase());
       } else {
         add(author, mayWrite);
       }
     }
+  };
+  if (roles.includes('objectors')) {
+    await addReviewers('changes-requested');
   }
   if (roles.includes('resolvers')) {
     for (const { resolvedBy } of (await of(conversations)).conversations) {
@@ -122,5 +131,9 @@ async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<W
       }
     }
   }
-  return { people, programs };
+  const deciding = new Set(people.keys());
+  if (roles.includes('approvers')) {
+    await addReviewers('approved');
+  }
+  return { people, programs, deciding };
 }

@@ -326,3 +326,26 @@ for (const order of ['before', 'behind'] as const) {
     });
   }
 }
+test.serial('github: a resync finds that one of 150 strangers who object may write now', async (t) => {
+  const story = gatehouse('github');
+  const scene = story.scene({});
+  const number = openIn(scene, BOTH);
+  strangersSay(scene, number, 'changes-requested', 150);
+  scene.forge.review(scene.repository, number, 'zoe', 'approved');
+  t.is(await judge(scene, number), 'success');
+  story.forge.age(60_000);
+  scene.forge.removeOutsider('stranger-149');
+  await resync(story, scene);
+  t.is(scene.status(number)?.state, 'pending');
+  t.is(scene.status(number)?.description, 'Waiting for another review by stranger-149');
+});
+
+test.serial('github: an approver who may not write, as GraphQL says, may be unknown to REST', async (t) => {
+  const story = gatehouse('github');
+  const scene = story.scene({});
+  const number = openIn(scene, APPROVALS);
+  strangersSay(scene, number, 'approved', 1);
+  t.is(await judge(scene, number), 'pending');
+  scene.forge.fault({ path: new RegExp(`${scene.repository}/collaborators/`), fault: { kind: 'status', status: 404 } });
+  t.deepEqual(await resyncTwice(t, story, scene), ['stranger-0']);
+});

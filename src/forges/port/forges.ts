@@ -57,6 +57,8 @@ export interface ForgeRow {
   };
   /** Whether a comment at a line follows it when lines move, or stays at its number. */
   readonly movesInlineComments: boolean;
+  /** People of whom one review asks whether they may write, each in a request of its own. Those beyond are unknown. */
+  readonly maxAskedWriters: number;
   /** Where a policy may be besides `.gatehouse.yml`. */
   readonly policyPath: string;
   /**
@@ -80,6 +82,8 @@ const GITHUB_API = 'https://api.github.com';
 
 const GITEA_SETTINGS = {
   statusNamesIgnoreCase: false,
+  // One list tells it of nearly everybody.
+  maxAskedWriters: Number.POSITIVE_INFINITY,
   privateHostSetting: 'in app.ini, [webhook] ALLOWED_HOST_LIST = external, ',
   advice: {
     shareRepository: 'add Gatehouse’s account to it, with Write access to its code',
@@ -112,6 +116,7 @@ export const FORGES: Readonly<Record<ForgeName, ForgeRow>> = {
     },
     codeOwners: { paths: ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'], dialect: 'github' },
     movesInlineComments: true,
+    maxAskedWriters: 100,
     policyPath: '.github/gatehouse.yml',
     privateHostSetting: null,
     advice: {

@@ -122,11 +122,11 @@ async function readClaimFacts(
   if (logins.length === 0) {
     return { teams, people, unasked, ...UNREAD };
   }
-  const asked = new Map([...new Set(logins)].slice(0, MAX_OVERRIDERS).map((login) => [login, 'unknown'] as const));
+  const asked = new Map(logins.map((login) => [login, 'unknown'] as const));
   const [listed, lastChange, answers] = await Promise.all([
     readCommits({ forge, pullRequest, authorTrailers, preloaded }, ['authors']),
     readLastChange({ forge, pullRequest }),
-    answersFor(writeAccess, asked),
+    answersFor(writeAccess, asked, MAX_OVERRIDERS),
   ]);
   const commits = await withMakers(listed, pullRequest, authorTrailers, makers);
   return { teams, people, unasked, commits, lastChange, writers: { answers } };

@@ -315,6 +315,14 @@ export const REVIEW: readonly Fault[] = [
     tests: ['test/unit/review/predicates.test.ts'],
   },
   {
+    id: 'review-objector-unknown-is-no',
+    title: 'takes an objector of whom a resync cannot tell it any more for one who may not write',
+    file: 'src/facts/writers.ts',
+    find: 'deciding?.has(login) === false',
+    replace: 'deciding !== undefined',
+    tests: ['test/unit/facts/writers.test.ts'],
+  },
+  {
     id: 'review-unasked-may-not',
     title: 'takes people who were too many to ask about for people who may not write',
     file: 'src/facts/writers.ts',

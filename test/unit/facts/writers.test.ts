@@ -1,18 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
-import type { Reading } from '../../../src/facts/fact.ts';
+import type { Present, Reading } from '../../../src/facts/fact.ts';
 import { factsOf } from '../../../src/facts/table.ts';
-import { writers as fact, mayWrite } from '../../../src/facts/writers.ts';
+import { writers as fact, mayWrite, type Writers } from '../../../src/facts/writers.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { WriteAccess } from '../../../src/forges/port/pull-request.ts';
+import type { YesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 
 type Reviews = NonNullable<Given['reviews']>;
 
 /** Reads who may write among those who approve or object. */
-function read(reviews: Reviews, writeAccess: WriteAccess, roles = ['objectors', 'approvers']) {
-  const facts = factsOf({ author: 'ann', reviews });
+function read(given: Given, writeAccess: WriteAccess, name: ForgeName = 'github') {
+  const facts = factsOf({ author: 'ann', ...given });
   const values: ReadonlyMap<string, unknown> = new Map(Object.entries(facts));
-  const forge: Partial<Forge> = { name: 'github' };
+  const forge: Partial<Forge> = { name };
   const reading: Reading<typeof facts.writers> = {
     forge: forge as Forge,
     pullRequest: facts.pullRequest,
@@ -25,7 +28,7 @@ function read(reviews: Reviews, writeAccess: WriteAccess, roles = ['objectors', 
     before: facts.writers,
     of: async <Value>({ name }: { readonly name: string; readonly unread: Value }) => values.get(name) as Value,
   };
-  return fact.read(reading, roles);
+  return fact.read(reading, ['objectors', 'resolvers', 'approvers']);
 }
 
 function people(name: string, count: number, review: Omit<Reviews[number], 'author'>): Reviews {
@@ -40,7 +43,7 @@ test('the forge is asked about a hundred people, objectors first, ten at once', 
   let running = 0;
   let most = 0;
   const read150 = await read(
-    [...people('approver', 90, UNTOLD), ...people('objector', 60, { ...UNTOLD, ...OBJECTS })],
+    { reviews: [...people('approver', 90, UNTOLD), ...people('objector', 60, { ...UNTOLD, ...OBJECTS })] },
     async (login) => {
       asked.push(login);
       running += 1;
@@ -61,12 +64,14 @@ test('the forge is asked about a hundred people, objectors first, ten at once', 
 
 test('of whom the review tells it, nobody is asked about, and a program never may write', async (t) => {
   const told = await read(
-    [
-      { author: 'Wanda', official: true },
-      { author: 'sam', official: false, ...OBJECTS },
-      { author: 'helper[bot]', bot: true, ...UNTOLD, ...OBJECTS },
-      { author: 'ann', ...UNTOLD },
-    ],
+    {
+      reviews: [
+        { author: 'Wanda', official: true },
+        { author: 'sam', official: false, ...OBJECTS },
+        { author: 'helper[bot]', bot: true, ...UNTOLD, ...OBJECTS },
+        { author: 'ann', ...UNTOLD },
+      ],
+    },
     async () => t.fail('asked'),
   );
   t.deepEqual(
@@ -75,21 +80,81 @@ test('of whom the review tells it, nobody is asked about, and a program never ma
   );
 });
 
-test('asked about again are a hundred people, first those who may write, and no program', async (t) => {
+for (const name of ['gitea', 'forgejo'] as const) {
+  test(`${name}: everybody is asked about, since that costs no request each`, async (t) => {
+    const objectors = people('objector', 150, { ...UNTOLD, ...OBJECTS });
+    const answers = await read({ reviews: [...objectors, { author: 'bob', ...UNTOLD }] }, async () => 'no', name);
+    t.is(mayWrite(answers, 'bob'), 'no');
+    t.deepEqual(new Set(answers.answers.values()), new Set(['no']));
+  });
+}
+
+test('those who have resolved conversations are asked about before those who approve', async (t) => {
+  const given = { reviews: people('approver', 150, UNTOLD), threads: [{ by: 'carol', resolved_by: 'bob' }] };
+  t.is(mayWrite(await read(given, async () => 'yes'), 'bob'), 'yes');
+});
+
+/** What the resync finds where people may write as `now` says, and what the verdict was judged by. */
+async function compare(value: Writers, now: WriteAccess, name: ForgeName = 'github') {
   const { change } = fact;
   if (change.noticedBy !== 'digest') {
-    return t.fail();
+    throw new Error('the resync does not look');
   }
-  const value = await read(
-    [
-      { author: 'helper[bot]', bot: true, ...UNTOLD, ...OBJECTS },
-      ...people('objector', 150, { official: false, ...OBJECTS }),
-      { author: 'Wanda', official: true },
-    ],
-    async () => 'no',
-  );
-  const again = change.askAgain?.(value, []) ?? [];
-  t.deepEqual([again.length, again[0], again[1]], [100, 'wanda', 'objector-0']);
-  const now = { answers: new Map(again.map((login) => [login, mayWrite(value, login)])) };
-  t.deepEqual(change.plain(value), change.plain(now));
+  const parts = change.askAgain?.(value, []) ?? [];
+  const forge: Partial<Forge> = { name, writeAccess: () => now };
+  const pull = { repository: 'octo/app', number: 1, headSha: '', baseBranch: 'main', statusContext: '' };
+  const present: Present = { forge: forge as Forge, ...pull, once: (_, work) => work() };
+  return { judged: change.plain(value), found: change.plain(await change.readAgain(present, parts)) };
+}
+
+const CROWD: Given = {
+  reviews: [
+    { author: 'helper[bot]', bot: true, ...UNTOLD, ...OBJECTS },
+    ...people('objector', 60, { official: false, ...OBJECTS }),
+    ...people('approver', 90, { official: false }),
+    { author: 'Wanda', official: true },
+  ],
+  threads: [{ by: 'carol', resolved_by: 'Rita' }],
+};
+
+test('a resync asks first about those who may write, then those whose word can end a success', async (t) => {
+  const value = await read(CROWD, async () => 'no');
+  const asked: string[] = [];
+  const { judged, found } = await compare(value, async (login) => {
+    asked.push(login);
+    return login === 'wanda' ? 'yes' : 'no';
+  });
+  t.deepEqual([asked.length, asked[0], asked[1], asked[61]], [100, 'wanda', 'objector-0', 'rita']);
+  t.deepEqual(found, judged, 'of those beyond nothing else is known');
+});
+
+for (const login of ['wanda', 'objector-59', 'rita', 'approver-89'] as const) {
+  test(`a resync finds that ${login} may write, or may not, and what is unknown`, async (t) => {
+    const value = await read(CROWD, async () => 'no', 'gitea');
+    const before = login === 'wanda' ? 'yes' : 'no';
+    const now = (changed: YesNo) => async (one: string) => (one === login ? changed : one === 'wanda' ? 'yes' : 'no');
+    for (const changed of ['yes', 'no', 'unknown'] as const) {
+      const { judged, found } = await compare(value, now(changed), 'gitea');
+      // An approver who may not write makes nothing green, whether that can be read or not.
+      const isSame = changed === before || (login === 'approver-89' && changed === 'unknown');
+      t.is(isDeepStrictEqual(found, judged), isSame, changed);
+    }
+  });
+}
+
+test('a resync finds that an approver may write or not who was unknown', async (t) => {
+  const value = await read({ reviews: [{ author: 'bob', ...UNTOLD }] }, async () => 'unknown');
+  for (const [now, isSame] of [
+    ['unknown', true],
+    ['yes', false],
+    ['no', false],
+  ] as const) {
+    const { judged, found } = await compare(value, async () => now);
+    t.is(isDeepStrictEqual(found, judged), isSame, now);
+  }
+});
+
+test('in a case of a policy, no program may write', (t) => {
+  const { writers } = factsOf({ reviews: [{ author: 'Helper[bot]', bot: true, official: true, ...OBJECTS }] });
+  t.is(mayWrite(writers, 'helper[bot]'), 'no');
 });
