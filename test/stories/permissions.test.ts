@@ -175,6 +175,21 @@ for (const name of ['gitea', 'forgejo'] as const) {
     t.is(stateOf(story, number), 'success');
   });
 
+  test(`${name}: an approval that was asked for again does not count for an amount`, async (t) => {
+    const policy = rules('id: approved, require: { approvals: { count: 1, all_of: [bob] } }');
+    await using story = await tellStory(name, { '.gatehouse.yml': policy });
+    const number = await opened(story);
+    await story.review(number, 'bob', 'approved');
+    await story.settled();
+    t.is(stateOf(story, number), 'success');
+    await story.requestReview(number, 'bob');
+    await resync(story);
+    t.is(stateOf(story, number), 'pending');
+    await story.review(number, 'carol', 'approved');
+    await story.settled();
+    t.is(stateOf(story, number), 'success', 'bob for himself, and carol for the amount');
+  });
+
   test(`${name}: a resolution waits while members of a team that reads are hidden`, async (t) => {
     await using story = await tellOfOrganisation(
       name,

@@ -4,7 +4,7 @@ import { MAX_CODE_OWNER_TEAMS } from '../limits.ts';
 import type { Condition, Policy, Rule } from '../policy/policy.ts';
 import { ownerTeams } from '../predicates/code-owners.ts';
 import { predicates } from '../predicates/index.ts';
-import type { Outcome } from '../predicates/predicate.ts';
+import { type Outcome, worstOf } from '../predicates/predicate.ts';
 import { say } from '../text.ts';
 import type { EvaluatedCondition, EvaluatedRule, Evaluation, RuleOutcome } from './evaluation.ts';
 import { described, undecided } from './not-evaluated.ts';
@@ -115,7 +115,12 @@ function evaluateCondition(condition: Condition, facts: Facts): EvaluatedConditi
       // Every part, even when one settles it: `gatehouse explain` and the review show them all.
       const parts = condition.parts.map((part) => evaluateCondition(part, facts));
       const outcomes = parts.map((part) => part.outcome);
-      return { kind: condition.kind, line, outcome: condition.kind === 'all' ? all(outcomes) : any(outcomes), parts };
+      return {
+        kind: condition.kind,
+        line,
+        outcome: condition.kind === 'all' ? worstOf(outcomes) : any(outcomes),
+        parts,
+      };
     }
     case 'not': {
       const part = evaluateCondition(condition.part, facts);
@@ -137,18 +142,10 @@ function evaluatePredicate(condition: Extract<Condition, { kind: 'predicate' }>,
   return { ...same, actor: predicate.actor, ...result, locations: result.locations ?? [] };
 }
 
-// Kleene's logic: undecided, or awaited, only where a decision either way would change the answer.
-
-function all(outcomes: readonly Outcome[]): Outcome {
-  return firstOf(['unmatched', 'undecided', 'awaited'], outcomes) ?? 'matched';
-}
+// Kleene's logic, as in worstOf.
 
 function any(outcomes: readonly Outcome[]): Outcome {
-  return firstOf(['matched', 'undecided', 'awaited'], outcomes) ?? 'unmatched';
-}
-
-function firstOf(order: readonly Outcome[], outcomes: readonly Outcome[]): Outcome | undefined {
-  return order.find((outcome) => outcomes.includes(outcome));
+  return opposite(worstOf(outcomes.map(opposite)));
 }
 
 function opposite(outcome: Outcome): Outcome {

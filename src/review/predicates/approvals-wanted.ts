@@ -77,6 +77,11 @@ export const approvalsWanted = z
 
 export type Wanted = z.output<typeof approvalsWanted>;
 
+/** Whether it counts approvals of whoever may write to the repository. */
+export function isOfWriters({ count, from }: Wanted): boolean {
+  return count > 0 && from === undefined;
+}
+
 /** All that a rule wants approvals from, beside code owners. */
 export function wantedGroup({ people, teams, allOf }: Wanted): { people: readonly string[]; teams: readonly string[] } {
   return {

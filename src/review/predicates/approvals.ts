@@ -3,11 +3,11 @@ import { reviews } from '../../facts/reviews.ts';
 import type { Facts, Needs } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
 import { count, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
-import { approvalsWanted, type Wanted, wantedGroup } from './approvals-wanted.ts';
+import { approvalsWanted, isOfWriters, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, judgeOwners } from './owner-approvals.ts';
-import { definePredicate, type Outcome, type OwnersTable, type PredicateResult } from './predicate.ts';
+import { definePredicate, type Outcome, type OwnersTable, type PredicateResult, worstOf } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
 
 import { CODE_OWNERS } from './values.ts';
@@ -25,7 +25,7 @@ export const approvals = definePredicate({
   needs: (wanted) => ({
     reviews: [],
     ...(wanted.fresh === false ? {} : { lastChange: [] }),
-    ...(wanted.from === undefined ? { writers: ['approvers'] } : {}),
+    ...(isOfWriters(wanted) ? { writers: ['approvers'] } : {}),
     ...neededCommits(wanted),
     // The teams that own the changed files are read, too.
     ...(wanted.codeOwners ? { codeOwners: [], changedFiles: [], teams: [] } : {}),
@@ -38,7 +38,7 @@ export const approvals = definePredicate({
     const parts: readonly Part[] = facts.reviews.complete
       ? partsOf(wanted, counted, facts, authors)
       : [{ outcome: 'undecided', found: unreadText(reviews, ' in full'), awaited: [] }];
-    const outcome = ORDER.find((one) => parts.some((part) => part.outcome === one)) ?? 'matched';
+    const outcome = worstOf(parts.map((part) => part.outcome));
     const unknownAge = wanted.fresh !== false && facts.lastChange.kind === 'unread';
     // Anybody who approves could have made a commit that was not read.
     const mayBeAnybody = !authors.complete || (wanted.strict && authors.unknown.length > 0);
@@ -75,9 +75,6 @@ function neededCommits({ committers, fresh }: Wanted): Needs {
     merges: [...(committers ? [] : (['clean'] as const)), ...(updates ? (['updates'] as const) : [])],
   };
 }
-
-/** The worst first. */
-const ORDER: readonly Outcome[] = ['unmatched', 'undecided', 'awaited'];
 
 /** What a rule asks for, one by one: all of it is needed. */
 interface Part {
@@ -124,7 +121,7 @@ function judgeGroups({ allOf, notFrom }: Wanted, counted: Counted, facts: Facts)
   const namesWith = (wanted: Outcome) => answers.flatMap(({ name, outcome }) => (outcome === wanted ? [name] : []));
   const missing = namesWith('unmatched');
   const unread = namesWith('undecided');
-  const outcome = missing.length > 0 ? 'unmatched' : unread.length > 0 ? 'undecided' : 'matched';
+  const outcome = worstOf(answers.map((answer) => answer.outcome));
   const unreadable = [
     ...new Set(answers.flatMap((answer) => (answer.outcome === 'undecided' ? answer.unreadable : []))),
   ];

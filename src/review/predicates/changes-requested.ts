@@ -29,6 +29,7 @@ export const changesRequested = definePredicate({
     const open = from === undefined && facts.reviews.complete ? 'awaited' : 'undecided';
     const undecided = !facts.reviews.complete || (certain.length === 0 && unknown.length > 0);
     const hidden = from === undefined ? unknown : [];
+    const asked = certain.length > 0 ? certain : unknown;
     const unreadable = unknown.length === 0 ? [] : unreadableTeams(from?.teams ?? [], facts.teams);
     const whom = from === undefined ? say`somebody who may write to the repository` : quotedList(from.names);
     const whose = say`a request for changes by ${whom}`;
@@ -38,7 +39,7 @@ export const changesRequested = definePredicate({
       found: !facts.reviews.complete
         ? unreadText(reviews, ' in full')
         : certain.length > 0
-          ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}`
+          ? say`${count(certain.length, 'request')} for changes, by ${quotedList(certain)}${permissionUnknown(hidden, facts)}`
           : unknown.length > 0
             ? say`a request for changes by ${quotedList(unknown)}${couldNotRead('undecided', unreadable)}${permissionUnknown(hidden, facts)}`
             : say`no request for changes that counts`,
@@ -49,7 +50,7 @@ export const changesRequested = definePredicate({
           : {}),
       remedy: {
         toMatch: say`This rule needs ${whose}.`,
-        toAvoid: say`Answer the review, and ask ${quotedList(certain)} for another one.`,
+        toAvoid: say`Answer the review, and ask${asked.length > 0 ? say` ${quotedList(asked)}` : []} for another one.`,
       },
     };
   },

@@ -3,7 +3,7 @@ import { type IsMachine, machinesAmong } from '../../facts/authors/machines.ts';
 import type { LastChange } from '../../facts/last-change.ts';
 import type { Facts } from '../../facts/table.ts';
 import { quotedList, say, type Text } from '../text.ts';
-import { type Wanted, wantedGroup } from './approvals-wanted.ts';
+import { isOfWriters, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import type { CurrentApproval } from './current-approvals.ts';
 import type { Outcome } from './predicate.ts';
 import { type Group, isMember, unreadableTeams } from './team-members.ts';
@@ -15,6 +15,8 @@ export interface Counted {
   readonly certain: readonly string[];
   /** Logins of those who may be among people whose approval does not count. */
   readonly unknown: readonly string[];
+  /** Logins of those whose approval the forge counts no longer: it counts for whoever names them, and for no amount. */
+  readonly discounted: ReadonlySet<string>;
   /** Logins of programs, which the policy names. */
   readonly machines: ReadonlySet<string>;
   /** The other approvals, each with the reason. */
@@ -44,6 +46,7 @@ export function countApprovals(
   return {
     certain: others.filter((login) => !isUnknown(login)),
     unknown: others.filter(isUnknown),
+    discounted: loginsOf(approvals.filter(({ counted }) => counted === 'no')),
     machines: loginsOf(approvals.filter(({ author, bot }) => isMachine({ login: author.toLowerCase(), bot }))),
     excluded,
   };
@@ -75,7 +78,7 @@ function exclusionOf(
   if (barred !== undefined) {
     return barred;
   }
-  if (wanted.from === undefined && isMember(author, wantedGroup(wanted), facts.teams) === false) {
+  if (isOfWriters(wanted) && isMember(author, wantedGroup(wanted), facts.teams) === false) {
     if (isWriter(author, facts) === false) {
       return 'who may not write to the repository';
     }
@@ -168,7 +171,10 @@ export function approvalsAmong(
     if (counted.machines.has(login) && !named.some((name) => name.toLowerCase() === login.toLowerCase())) {
       return false;
     }
-    return from === undefined ? isWriter(login, facts) : isMember(login, from, facts.teams);
+    if (from !== undefined) {
+      return isMember(login, from, facts.teams);
+    }
+    return counted.discounted.has(login) ? false : isWriter(login, facts);
   };
   const counting = counted.certain.filter((login) => isWanted(login) === true);
   const possible = [...counted.certain, ...counted.unknown].filter((login) => isWanted(login) !== false);
@@ -180,6 +186,6 @@ export function approvalsAmong(
     outcome,
     counting,
     unreadable: unreadableTeams([...(from?.teams ?? []), ...notFrom.teams], facts.teams),
-    unknownWriters: outcome === open ? undecided : [],
+    unknownWriters: outcome === 'matched' ? [] : undecided,
   };
 }

@@ -6,8 +6,8 @@ import { MAX_NAME_LENGTH } from '../limits.ts';
 import { count, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Wanted } from './approvals-wanted.ts';
 import { bareOwner, isTeam, type Owned, ownedFiles, readCodeOwners } from './code-owners.ts';
-import { type ApprovalsAmong, approvalsAmong, type Counted } from './counted-approvals.ts';
-import type { Outcome, OwnedFiles, OwnersTable } from './predicate.ts';
+import { approvalsAmong, type Counted } from './counted-approvals.ts';
+import { compareOutcomes, type Outcome, type OwnedFiles, type OwnersTable, worstOf } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
 
 /** What is kept for showing. A CODEOWNERS file and a change may each have thousands of them. */
@@ -39,7 +39,7 @@ export function judgeOwners(
   const judged = [...ownedFiles(changedFiles.files, read)].map((files) =>
     judgeFiles(files, wanted, counted, facts, mayApprove),
   );
-  const rows = ORDER.flatMap((outcome) => judged.filter((row) => row.outcome === outcome)).map(({ row }) => row);
+  const rows = judged.toSorted((one, other) => compareOutcomes(one.outcome, other.outcome)).map(({ row }) => row);
   const owners: OwnersTable = {
     path: codeOwners.path,
     rows: rows.slice(0, MAX_ROWS),
@@ -47,7 +47,7 @@ export function judgeOwners(
     faults: read.faults,
     moreFaults: read.moreFaults,
   };
-  const worst = ORDER.find((outcome) => judged.some((row) => row.outcome === outcome)) ?? 'matched';
+  const worst = worstOf(judged.map(({ outcome }) => outcome));
   if (worst !== 'matched') {
     const filesOf = (among: typeof judged) => among.reduce((sum, { row }) => sum + row.files, 0);
     const approved = filesOf(judged.filter(({ outcome }) => outcome === 'matched'));
@@ -80,9 +80,6 @@ function unusable(codeOwners: Exclude<Facts['codeOwners'], { kind: 'file' }>): T
   }
 }
 
-/** The worst first. */
-const ORDER = ['unmatched', 'undecided', 'matched'] as const satisfies readonly Outcome[];
-
 /** Files with the same owners need enough approvals, and as many of them by owners as each file needs. */
 function judgeFiles(
   [{ owners, invalid, patterns }, paths]: readonly [Owned, readonly string[]],
@@ -101,7 +98,7 @@ function judgeFiles(
   const each = approvalsAmong({ ...same, count: wanted.each, from: own }, counted, facts);
   const missingOwners = wanted.each - each.counting.length;
   const missing = Math.max(missingOwners, wanted.count - all.counting.length, 0);
-  const outcome = worstOf(all, each);
+  const outcome = worstOf([all.outcome, each.outcome]);
   const shown = owners.length === 0 ? invalid : owners;
   const askable = missingOwners >= missing ? own : anyOf;
   const mayStill = (login: string) => mayApprove(login) && !all.counting.includes(login);
@@ -119,10 +116,6 @@ function judgeFiles(
       unreadable: outcome === 'undecided' ? shortened([...new Set([...all.unreadable, ...each.unreadable])]) : [],
     },
   };
-}
-
-function worstOf(...answers: readonly ApprovalsAmong[]): (typeof ORDER)[number] {
-  return ORDER.find((outcome) => answers.some((answer) => answer.outcome === outcome)) ?? 'matched';
 }
 
 /** Those who may, and teams that may have somebody who does. An owner's e-mail address says nothing of an account. */

@@ -8,6 +8,19 @@ import type { Text } from '../text.ts';
  */
 export type Outcome = 'matched' | 'unmatched' | 'undecided' | 'awaited';
 
+/** The worst first. */
+const WORST_FIRST: readonly Outcome[] = ['unmatched', 'undecided', 'awaited', 'matched'];
+
+/** What comes of several that are all needed. Undecided, or awaited, only where a decision would change it. */
+export function worstOf(outcomes: readonly Outcome[]): Outcome {
+  return WORST_FIRST.find((outcome) => outcomes.includes(outcome)) ?? 'matched';
+}
+
+/** For sorting, the worst first. */
+export function compareOutcomes(one: Outcome, other: Outcome): number {
+  return WORST_FIRST.indexOf(one) - WORST_FIRST.indexOf(other);
+}
+
 /**
  * Who can change what a predicate looks at: the pull request's author, or other people, such as those who approve. A
  * rule that only others can fulfil is waited for; it is nothing that the author has to fix.

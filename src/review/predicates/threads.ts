@@ -7,7 +7,7 @@ import { neededMembers } from '../../facts/teams.ts';
 import type { Conversation } from '../../forges/port/conversations.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
-import { isMember } from './team-members.ts';
+import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
 import { isWriter, permissionAwaited, permissionUnknown } from './write-access.ts';
 
@@ -67,25 +67,30 @@ export const threads = definePredicate({
   }),
   judge(wanted, _options, facts) {
     const { conversations: listed, complete } = facts.conversations;
-    const isUnresolved = unresolvedIn(wanted, facts);
+    const isUnresolved = unresolvedIn(wanted, facts, (login) => isWriter(login, facts));
+    const isUnresolvedUnlessWriter = unresolvedIn(wanted, facts, () => false);
     const answers = listed.map((conversation) => ({ conversation, is: isUnresolved(conversation) }));
     const certain = answers.flatMap(({ conversation, is }) => (is === true ? [conversation] : []));
     const unsure = answers.flatMap(({ conversation, is }) => (is === undefined ? [conversation] : []));
     const left = certain.length - wanted.unresolved;
-    const isHidden = ({ resolvedBy }: Conversation) => isUnknownWriter(resolvedBy, facts);
-    const hidden = wanted.byOthers ? unsure.filter(isHidden).flatMap(({ resolvedBy }) => resolvedBy ?? []) : [];
+    // Those of which only this is not known: whether whoever resolved them may write.
+    const hidden = unsure.filter((conversation) => isUnresolvedUnlessWriter(conversation) !== undefined);
+    const resolvers = [...new Set(hidden.flatMap(({ resolvedBy }) => resolvedBy ?? []))];
     const outcome = outcomeOf(wanted, certain.length, unsure.length, complete);
+    const isAwaited = outcome === 'undecided' && complete && hidden.length === unsure.length;
+    const teams =
+      hidden.length === unsure.length ? [] : unreadableTeams(splitTeams(wanted.from ?? []).teams, facts.teams);
     return {
       // Whoever operates Gatehouse can let it see who may write.
-      outcome: outcome === 'undecided' && complete && hidden.length === unsure.length ? 'awaited' : outcome,
+      outcome: isAwaited ? 'awaited' : outcome,
       // Its author can resolve every conversation of a pull request.
       actor: wanted.byOthers ? 'others' : 'author',
       expected: expectedOf(wanted),
-      found: say`${foundOf(certain, unsure, complete)}${permissionUnknown([...new Set(hidden)], facts)}`,
+      found: say`${foundOf(certain, unsure, complete)}${couldNotRead(outcome, teams)}${permissionUnknown(resolvers, facts)}`,
       ...(left > 0
         ? { awaited: say`${count(left, 'conversation')}${begunBy(wanted)} to be resolved by others` }
-        : hidden.length > 0
-          ? { awaited: permissionAwaited([...new Set(hidden)], facts) }
+        : isAwaited
+          ? { awaited: permissionAwaited(resolvers, facts) }
           : {}),
       remedy: remedyOf(wanted),
     };
@@ -100,7 +105,11 @@ function outcomeOf({ unresolved }: Wanted, certain: number, unsure: number, comp
 }
 
 /** Whether a conversation is one of those wanted and not resolved; undefined where that is not known. */
-function unresolvedIn(wanted: Wanted, facts: Facts): (conversation: Conversation) => boolean | undefined {
+function unresolvedIn(
+  wanted: Wanted,
+  facts: Facts,
+  mayWrite: (login: string) => boolean | undefined,
+): (conversation: Conversation) => boolean | undefined {
   const isMachine = machinesAmong(facts.people.machineAccounts);
   const isFrom = wantedStarters(wanted, isMachine, facts);
   const authors = authorsOf(facts.commits, facts.people);
@@ -110,7 +119,7 @@ function unresolvedIn(wanted: Wanted, facts: Facts): (conversation: Conversation
       conversation.resolved === 'unknown'
         ? undefined
         : conversation.resolved === 'no' ||
-          (wanted.byOthers && isOpenForOthers(conversation, facts, authors, isMachine));
+          (wanted.byOthers && isOpenForOthers(conversation, { facts, authors, isMachine, mayWrite }));
     return every([isFrom(conversation), counts, open]);
   };
 }
@@ -145,15 +154,20 @@ function wantedStarters(
   };
 }
 
+interface People {
+  readonly facts: Facts;
+  readonly authors: Authors;
+  readonly isMachine: IsMachine;
+  readonly mayWrite: (login: string) => boolean | undefined;
+}
+
 /**
  * Whether it does not count that a conversation is resolved, because of who resolved it; undefined: not known. Whoever
  * made the change may begin one and resolve it, but not over what somebody else has said in it. Nor may a machine.
  */
 function isOpenForOthers(
   { author, bot, resolvedBy, answeredBy }: Conversation,
-  facts: Facts,
-  { byLogin, complete }: Authors,
-  isMachine: IsMachine,
+  { facts, authors: { byLogin, complete }, isMachine, mayWrite }: People,
 ): boolean | undefined {
   const login = resolvedBy?.toLowerCase();
   if (login === undefined || login === GHOST) {
@@ -165,7 +179,7 @@ function isOpenForOthers(
   // Whoever has resolved it could have made a commit that was not read.
   const isMade = isMaker(login) || isProgram || (complete ? false : undefined);
   if (!began && isMade === false) {
-    const writes = isWriter(login, facts);
+    const writes = mayWrite(login);
     return writes === undefined ? undefined : !writes;
   }
   if (!began || isMade === false) {
@@ -179,10 +193,6 @@ function isOpenForOthers(
     return false;
   }
   return others === undefined ? undefined : isMade;
-}
-
-function isUnknownWriter(login: string | null, { writers }: Facts): boolean {
-  return login !== null && writers.answers.get(login.toLowerCase()) === 'unknown';
 }
 
 function expectedOf(wanted: Wanted): Text {

@@ -214,8 +214,8 @@ export const REVIEW: readonly Fault[] = [
     id: 'review-owners-of-one-file',
     title: 'is content with the owners of one file among several',
     file: 'src/review/predicates/owner-approvals.ts',
-    find: "const worst = ORDER.find((outcome) => judged.some((row) => row.outcome === outcome)) ?? 'matched';",
-    replace: "const worst = ORDER.find((outcome) => judged.every((row) => row.outcome === outcome)) ?? 'matched';",
+    find: 'const worst = worstOf(judged.map(({ outcome }) => outcome));',
+    replace: 'const worst = worstOf(judged.slice(0, 1).map(({ outcome }) => outcome));',
     tests: ['test/unit/review/code-owners.test.ts'],
   },
   {
@@ -321,6 +321,22 @@ export const REVIEW: readonly Fault[] = [
     find: 'deciding?.has(login) === false',
     replace: 'deciding !== undefined',
     tests: ['test/unit/facts/writers.test.ts'],
+  },
+  {
+    id: 'review-discounted-approval-counts',
+    title: 'counts an approval for an amount that the forge counts no longer, since a group has to approve',
+    file: 'src/review/predicates/counted-approvals.ts',
+    find: 'counted.discounted.has(login) ? false : ',
+    replace: '',
+    tests: ['test/unit/review/write-access.test.ts'],
+  },
+  {
+    id: 'review-resolver-hides-team',
+    title: 'waits for a permission where it is unknown who is in a team as well',
+    file: 'src/review/predicates/threads.ts',
+    find: 'isUnresolvedUnlessWriter(conversation) !== undefined',
+    replace: 'conversation.resolvedBy !== null',
+    tests: ['test/unit/review/write-access.test.ts'],
   },
   {
     id: 'review-unasked-may-not',

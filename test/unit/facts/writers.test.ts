@@ -117,7 +117,7 @@ const CROWD: Given = {
   threads: [{ by: 'carol', resolved_by: 'Rita' }],
 };
 
-test('a resync asks first about those who may write, then those whose word can end a success', async (t) => {
+test('a resync asks about writers first, then about those who can end a success', async (t) => {
   const value = await read(CROWD, async () => 'no');
   const asked: string[] = [];
   const { judged, found } = await compare(value, async (login) => {
