@@ -13,6 +13,7 @@ import {
   commitsOf,
   findRepository,
   type InlineComment,
+  isOutsider,
   lineInDiff,
   type Pull,
   type QueueEntry,
@@ -230,7 +231,7 @@ function reviewNode(world: World, { id, author, state, dismissed, at, sha }: Pul
     state: dismissed ? 'DISMISSED' : state.replace('-', '_').toUpperCase(),
     submittedAt: state === 'pending' ? null : at,
     // Of a bot too, whose permission REST calls `none`.
-    authorCanPushToRepository: author !== 'ghost' && !world.outsiders.has(author),
+    authorCanPushToRepository: author !== 'ghost' && !isOutsider(world, author),
     commit: { oid: sha },
   };
 }

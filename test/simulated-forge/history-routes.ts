@@ -4,7 +4,7 @@ import * as gitea from './gitea-shapes.ts';
 import { inLines, NOT_FOUND, withRepository as onGitHub } from './github-read-routes.ts';
 import { COPILOT, isApp } from './github-shapes.ts';
 import type { Answer, Routes } from './routes.ts';
-import type { World } from './world.ts';
+import { isOutsider, type World } from './world.ts';
 
 interface Entry {
   readonly path: string;
@@ -76,7 +76,7 @@ export function githubHistoryRoutes(world: World): Routes {
         return { status: 404, body: { message: `${login} is not a user` } };
       }
       const isNobody = login === 'ghost' || isApp(login);
-      const permission = isNobody ? 'none' : world.outsiders.has(login) ? 'read' : 'write';
+      const permission = isNobody ? 'none' : isOutsider(world, login) ? 'read' : 'write';
       return { status: 200, body: { permission, role_name: permission } };
     }),
   };

@@ -25,7 +25,7 @@ export interface World {
   readonly organisationHooks: Map<string, Hook[]>;
   /** Logins of people who may change the settings of every repository and organisation. */
   readonly administrators: Set<string>;
-  /** Logins of people who belong to no repository, or `login of owner` where they belong to none of that owner. */
+  /** Logins of people who belong to no repository, or `login of owner` where they belong to none of that owner. In lower case. */
   readonly outsiders: Set<string>;
   /** How long `refs/pull/N/head` of Gitea and Forgejo stays behind its branch, in milliseconds; infinite: until set anew. */
   differenceDelayMs: number;
@@ -315,7 +315,7 @@ export function isAdministrator(world: World, name: string, login: string): bool
  */
 export function countReview(world: World, pull: Pull, review: Review): void {
   if (DECIDING.includes(review.state)) {
-    for (const earlier of pull.reviews.filter((one) => one !== review && one.author === review.author)) {
+    for (const earlier of pull.reviews.filter((one) => one !== review && isSameLogin(one.author, review.author))) {
       earlier.official = false;
       earlier.dismissed ||= DECIDING.includes(earlier.state);
     }
@@ -324,6 +324,15 @@ export function countReview(world: World, pull: Pull, review: Review): void {
 }
 
 export const DECIDING: readonly Review['state'][] = ['approved', 'changes-requested'];
+
+/** Forges compare logins without regard to case. */
+export function isOutsider(world: World, login: string): boolean {
+  return world.outsiders.has(login.toLowerCase());
+}
+
+export function isSameLogin(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
 
 /** A collaborator, as everybody is but outsiders, or in a team that may. */
 export function mayPush(world: World, name: string, login: string): boolean {
@@ -337,7 +346,7 @@ export function mayPush(world: World, name: string, login: string): boolean {
 const PUSHING: readonly TeamAccess[] = ['owner', 'write'];
 
 export function isCollaborator(world: World, name: string, login: string): boolean {
-  return !world.outsiders.has(login) && !world.outsiders.has(`${login} of ${name.split('/')[0]}`);
+  return !isOutsider(world, login) && !isOutsider(world, `${login} of ${name.split('/')[0]}`);
 }
 
 /** Whether the path, and so what is written there, belongs to an archived repository. */

@@ -4,6 +4,7 @@ import {
   countReview,
   DECIDING,
   type InlineComment,
+  isSameLogin,
   lineInDiff,
   mayPush,
   newId,
@@ -89,7 +90,7 @@ export function makeReviews(stage: Stage): Reviews {
       record(on, 'review-requested', { request: { reviewer, by: by ?? on.author } });
       change(repository, number, { requested: [...on.requested, reviewer] });
       for (const review of on.reviews.filter(
-        ({ author }) => author === reviewer && mayPush(world, repository, author),
+        ({ author }) => isSameLogin(author, reviewer) && mayPush(world, repository, author),
       )) {
         review.official = false;
       }

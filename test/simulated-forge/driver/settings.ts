@@ -73,10 +73,10 @@ export function makeSettings(stage: Stage): Settings {
       world.tokens.delete(token);
     },
     addOutsider(login) {
-      world.outsiders.add(login);
+      world.outsiders.add(login.toLowerCase());
     },
     removeOutsider(login) {
-      world.outsiders.delete(login);
+      world.outsiders.delete(login.toLowerCase());
     },
     addAdministrator(login) {
       world.administrators.add(login);
