@@ -125,9 +125,9 @@ export const REVIEW: readonly Fault[] = [
   {
     id: 'review-stranger-approves',
     title: 'counts the approval of somebody who may not write',
-    file: 'src/review/predicates/counted-approvals.ts',
-    find: 'if (isWriter(author, facts) === false) {',
-    replace: 'if (isWriter(author, facts) === false && facts.pullRequest.draft) {',
+    file: 'src/review/predicates/write-access.ts',
+    find: "return answer === 'unknown' ? undefined : answer === 'yes';",
+    replace: "return answer === 'unknown' ? undefined : login !== '';",
     tests: ['test/unit/review/predicates.test.ts'],
   },
   {
