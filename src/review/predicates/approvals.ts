@@ -9,7 +9,6 @@ import { currentApprovals } from './current-approvals.ts';
 import { approvedBy, judgeOwners } from './owner-approvals.ts';
 import { definePredicate, type Outcome, type OwnersTable, type PredicateResult, worstOf } from './predicate.ts';
 import { couldNotRead } from './team-members.ts';
-
 import { CODE_OWNERS } from './values.ts';
 import { permissionAwaited, permissionUnknown } from './write-access.ts';
 
