@@ -18,7 +18,7 @@ export async function comments(client: GiteaClient, ref: PullRequestRef): Promis
   );
   return answer.map(({ id, user, original_author, body, created_at, updated_at }) => ({
     id,
-    author: user === null || user.login === GONE || original_author !== '' ? null : user.login,
+    author: user === null || user.login === shapes.GONE || original_author !== '' ? null : user.login,
     bot: user !== null && user.id < 0,
     byEmail: false,
     body,
@@ -26,6 +26,3 @@ export async function comments(client: GiteaClient, ref: PullRequestRef): Promis
     edited: utc(created_at) === utc(updated_at) ? 'no-by-seconds' : 'yes',
   }));
 }
-
-/** The name of every account that was deleted. */
-const GONE = 'Ghost';

@@ -5,10 +5,13 @@ import { id } from '../answer.ts';
 // installation). Other fields are dropped. Go writes an empty list as null; a key that is missing altogether is not
 // known, and never an empty list.
 
+/** What these forges call a deleted account. */
+export const GONE = 'Ghost';
+
 const login = z
   .object({ login: z.string() })
   .nullable()
-  .transform((user) => user?.login ?? 'Ghost');
+  .transform((user) => user?.login ?? GONE);
 
 const text = z
   .string()
@@ -209,17 +212,17 @@ export const personComments = z.array(
     id,
     user: poster,
     /** Set for a comment that was imported from elsewhere, in the name of somebody who did not write it here. */
-    original_author: text,
+    original_author: z.string(),
     body: text,
     created_at: z.string(),
     updated_at: z.string(),
   }),
 );
 
-/** `units_map` says what each unit is to the team; `permission` what all of them are, and `none` where they differ. */
 /** Of one person in a repository: `none`, `read`, `write`, `admin` or `owner`. */
 export const permission = z.object({ permission: z.string() });
 
+/** `units_map` says what each unit is to the team; `permission` what all of them are, and `none` where they differ. */
 export const repositoryTeams = z.array(
   z.object({
     id,

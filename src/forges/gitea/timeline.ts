@@ -14,8 +14,6 @@ const MAX_PAGES = 200;
  */
 const EMPTY_PAGES_AT_END = 5;
 const PAGE_ENTRIES = 50;
-/** As these forges name a deleted account. */
-const NOBODY_KNOWN = 'Ghost';
 /** In the body of an entry `pull_push`, which nobody can write or edit. That of a force-push is short. */
 const FORCE_PUSH = /"is_force_push":\s*true/;
 
@@ -78,7 +76,7 @@ function hiddenWithdrawals(events: readonly ReviewerEvent[], requested: readonly
   return [...last].flatMap(([login, { kind, reviewer }]) =>
     kind !== 'requested' || login.includes('/') || still.has(login)
       ? []
-      : [{ kind: 'withdrawn', reviewer, by: NOBODY_KNOWN }],
+      : [{ kind: 'withdrawn', reviewer, by: shapes.GONE }],
   );
 }
 

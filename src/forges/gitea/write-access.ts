@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { requireFound } from '../answer.ts';
+import { askEachOnce } from '../ask-each-once.ts';
 import { ForgeError } from '../port/forge-error.ts';
 import { splitRepository } from '../port/names.ts';
 import type { WriteAccess } from '../port/pull-request.ts';
 import { type YesNo, yesNo } from '../port/yes-no.ts';
-import { makeWriteAccess } from '../write-access.ts';
 import { type GiteaClient, path } from './client.ts';
 import { repositoryPath } from './read.ts';
 import * as shapes from './shapes.ts';
@@ -23,7 +23,7 @@ export function writeAccess(client: GiteaClient, repository: string): WriteAcces
   const assignable = once(() => assignableTo(client, repository));
   const teams = once(() => teamsOf(client, repository));
 
-  return makeWriteAccess(async (login) => {
+  return askEachOnce(async (login) => {
     if (!(await assignable()).has(login)) {
       return 'no';
     }
@@ -73,14 +73,16 @@ async function isInOne(teams: readonly Team[], login: string): Promise<YesNo> {
 /** None where the owner is no organisation. */
 async function teamsOf(client: GiteaClient, repository: string): Promise<readonly Team[]> {
   const route = `${repositoryPath(repository)}/teams`;
-  const isOneOfThem = makeWriteAccess((login) => isAdministrator(client, repository, login));
+  const isOneOfThem = askEachOnce((login) => isAdministrator(client, repository, login));
   try {
     const teams = requireFound(await client.ask(route, shapes.repositoryTeams), `GET ${route}`);
     return teams.map((team) => {
       const members = once(() => membersOf(client, team));
       const administrates = ADMINISTERING.includes(team.permission);
       return {
-        ...{ name: team.name, mayPush: mayPush(team), administrates },
+        name: team.name,
+        mayPush: mayPush(team),
+        administrates,
         async has(login) {
           const shown = await members();
           // Nobody should make Gatehouse an owner, only to show it who is one.

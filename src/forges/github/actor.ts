@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GHOST } from '../port/accounts.ts';
 import type { YesNo } from '../port/yes-no.ts';
 
 /** What a query asks of an account. */
@@ -17,9 +18,6 @@ const FIRST_TIME: Readonly<Record<string, YesNo>> = {
 export function isFirstTime(association: string | undefined): YesNo {
   return FIRST_TIME[association ?? ''] ?? 'unknown';
 }
-
-/** What the site calls every deleted account. */
-export const GHOST = 'ghost';
 
 /** Null for a deleted account. REST appends `[bot]` to the login of an App. */
 export const actor = z

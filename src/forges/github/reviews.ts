@@ -1,9 +1,10 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
 import { limitList, requireFound } from '../answer.ts';
+import { GHOST } from '../port/accounts.ts';
 import type { PersonReview, PullRequestRef, RequestedReviews } from '../port/pull-request.ts';
 import { type YesNo, yesNo } from '../port/yes-no.ts';
-import { ACTOR, actor, GHOST } from './actor.ts';
+import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import type { GraphqlFirst } from './graphql-first.ts';
 import { address, repositoryAddress } from './read.ts';

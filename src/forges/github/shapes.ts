@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id } from '../answer.ts';
+import { GHOST } from '../port/accounts.ts';
 import { yesNo } from '../port/yes-no.ts';
-import { GHOST } from './actor.ts';
 
 // Only what is used of GitHub's answers (https://docs.github.com/en/rest). Other fields are dropped.
 

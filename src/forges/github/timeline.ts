@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { requireFound, timeOf } from '../answer.ts';
+import { GHOST } from '../port/accounts.ts';
 import { splitRepository } from '../port/names.ts';
 import type { PullRequestRef, ReviewerEvent } from '../port/pull-request.ts';
-import { GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { askAll } from './request.ts';

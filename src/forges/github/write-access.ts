@@ -1,8 +1,8 @@
 import { requireFound } from '../answer.ts';
+import { askEachOnce } from '../ask-each-once.ts';
+import { GHOST } from '../port/accounts.ts';
 import type { WriteAccess } from '../port/pull-request.ts';
 import type { YesNo } from '../port/yes-no.ts';
-import { makeWriteAccess } from '../write-access.ts';
-import { GHOST } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
 import { ask } from './request.ts';
@@ -23,7 +23,7 @@ const ANSWERS: ReadonlyMap<string, YesNo> = new Map([
  */
 export function writeAccess(client: GitHubClient, repository: string): WriteAccess {
   const route = 'GET /repos/{owner}/{repo}/collaborators/{username}/permission';
-  return makeWriteAccess(async (username) => {
+  return askEachOnce(async (username) => {
     if (username === GHOST) {
       return 'no';
     }

@@ -9,6 +9,9 @@ export interface NamedAddress {
 /** Logins by e-mail address in lower case; null where the forge knows no account. What is not here was not told. */
 export type Accounts = ReadonlyMap<string, string | null>;
 
+/** What forges call every account that was deleted, in lower case. Two of them may have been different people. */
+export const GHOST = 'ghost';
+
 /** What an address says that a forge gave to hide another one. */
 export interface HiddenAddress {
   readonly login: string;

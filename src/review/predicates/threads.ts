@@ -4,6 +4,7 @@ import { type IsMachine, machinesAmong } from '../../facts/authors/machines.ts';
 import { compileName } from '../../facts/authors/names.ts';
 import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
+import { GHOST } from '../../forges/port/accounts.ts';
 import type { Conversation } from '../../forges/port/conversations.ts';
 import { count, joinTexts, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Outcome, type PredicateResult } from './predicate.ts';
@@ -16,8 +17,6 @@ const MAX_UNRESOLVED = 1_000;
 /** Names in `from` that stand for all accounts of a kind. */
 const BOTS = 'bots';
 const HUMANS = 'humans';
-/** What forges call accounts that are gone: two of them may be different people. */
-const GHOST = 'ghost';
 
 const schema = z
   .strictObject(

@@ -1,11 +1,9 @@
 import { authorsOf } from '../../facts/authors/authors.ts';
 import { machinesAmong } from '../../facts/authors/machines.ts';
 import type { Facts } from '../../facts/table.ts';
+import { GHOST } from '../../forges/port/accounts.ts';
 import type { ReviewerEvent } from '../../forges/port/pull-request.ts';
 import { bareOwner, ownedFiles, readCodeOwners } from './code-owners.ts';
-
-/** What all forges call a deleted account, in lower case. */
-const GHOST = 'ghost';
 
 /** A request that was withdrawn by somebody who had no say in it. */
 export interface WithdrawnRequest {

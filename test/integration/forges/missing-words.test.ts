@@ -215,6 +215,17 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    word: '`original_author` of a comment',
+    ...{
+      at: 'Gitea, Forgejo',
+      path: /\/issues\/1\/comments$/,
+      ask: ({ forge, ref }) => forge.comments(ref),
+      becomes: REFUSED,
+      without: ['"original_author":', '"x":'],
+    },
+    arrange: (simulated) => simulated.comment(SITE, 1, 'bob', '/gatehouse override titled'),
+  },
+  {
     word: '`resolver`',
     ...{
       at: 'Gitea, Forgejo',

@@ -1,12 +1,10 @@
 import { ForgeError } from './port/forge-error.ts';
-import type { WriteAccess } from './port/pull-request.ts';
 import type { YesNo } from './port/yes-no.ts';
 
-/** Where asking again would bring no other answer. */
 const UNTOLD: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
 
-/** Asks about each person once. */
-export function makeWriteAccess(ask: (login: string) => Promise<YesNo>): WriteAccess {
+/** Asks a question about each person once. Where asking again would bring no other answer, it stays open. */
+export function askEachOnce(ask: (login: string) => Promise<YesNo>): typeof ask {
   const answers = new Map<string, Promise<YesNo>>();
 
   async function answerFor(login: string): Promise<YesNo> {
