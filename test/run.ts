@@ -9,6 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asksForGitea, GITEA_VARIABLE, type OwnGitea, startGitea } from './helpers/gitea.ts';
+import { writeGroups } from './helpers/groups.ts';
 import { runAva } from './helpers/run-ava.ts';
 import { keepFindings, runAgain } from './helpers/second-run.ts';
 import { type Stores, startStores } from './helpers/stores.ts';
@@ -64,6 +65,7 @@ async function giteaOfTheRun(): Promise<OwnGitea | undefined> {
 
 async function run(stores: Stores, gitea: OwnGitea | undefined): Promise<Outcome> {
   const args = process.argv.slice(2).filter((argument) => argument !== SECOND_RUN);
+  const inGroups = args.length === 0 && process.env['TEST_FILES'] === undefined;
   const env = {
     TEST_STORES: stores.kind,
     TEST_EXCHANGES: exchanges,
@@ -71,7 +73,7 @@ async function run(stores: Stores, gitea: OwnGitea | undefined): Promise<Outcome
     TEST_REDIS_URL: stores.redis.url,
     ...(gitea === undefined ? {} : { [GITEA_VARIABLE]: JSON.stringify(gitea.gitea) }),
   };
-  const first = await runAva(args, env);
+  const first = await runAva(args, inGroups ? { ...env, TEST_FILES: writeGroups().join(',') } : env);
   const findings = keepFindings(first.tally.failures(), about(stores), FINDINGS);
   const ended = first.endedBy === undefined ? findings : [first.endedBy, ...findings];
   if (first.exitCode === 0 || !process.argv.includes(SECOND_RUN)) {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import ava from 'ava';
 import { startCluster } from '../helpers/cluster.ts';
 import { helm } from '../helpers/helm.ts';
 import { CHART, NAMESPACE, parseYaml } from '../helpers/manifests.ts';
+import ava from '../helpers/test.ts';
 import { test } from '../helpers/test-with-helm.ts';
 import { documentedValues, withValues } from './readme.ts';
 

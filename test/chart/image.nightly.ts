@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { version } from '../../src/version.ts';
 import { startCluster } from '../helpers/cluster.ts';
@@ -10,6 +10,7 @@ import { CHART, find, type Manifest, NAMESPACE, render, secretData } from '../he
 import { makePlayground, type Origin, type Playground, type Running } from '../helpers/pod-in-docker.ts';
 import { seriesIn } from '../helpers/promql.ts';
 import { type SteadyForge, startForge } from '../helpers/steady-forge.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { FORGE_PORT, type ForgePlan, type ForgeReport } from '../simulated-forge/simulated-forge-process.ts';
 
@@ -73,7 +74,7 @@ interface Stage extends Playground {
   told?: ForgeReport;
 }
 
-test.before('build the image', async (t) => {
+test.before(async (t) => {
   t.timeout(TIMEOUT_MS);
   const missing = await unavailable(BASE_IMAGES, { pulls: true });
   if (missing !== undefined) {
@@ -84,7 +85,7 @@ test.before('build the image', async (t) => {
   stage = { ...(await makePlayground(NAME)), release: await render({ values: VALUES }) };
 });
 
-test.after.always('remove everything', async () => {
+test.after.always(async () => {
   await stage?.close();
   if (stage !== undefined) {
     await docker(['rmi', '--force', IMAGE]);

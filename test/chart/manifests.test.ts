@@ -1,12 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import ava from 'ava';
 import { startCluster } from '../helpers/cluster.ts';
 import { customResourceFaults } from '../helpers/custom-resources.ts';
 import { helm } from '../helpers/helm.ts';
 import { type ApiTypes, apiTypes, faultsOf, SUPPORTED } from '../helpers/kubernetes-api.ts';
 import { CHART, containersOf, type Manifest, NAMESPACE, parseYaml, podOf, render } from '../helpers/manifests.ts';
 import { restrictedFaults } from '../helpers/pod-security.ts';
+import ava from '../helpers/test.ts';
 import { test } from '../helpers/test-with-helm.ts';
 
 /**
@@ -45,7 +45,7 @@ async function renderTwice(valuesFile: string, kubernetes: Sample['kubernetes'])
   }
 }
 
-ava.before('render everything', async () => {
+ava.before(async () => {
   types = new Map(SUPPORTED.map((version) => [version, apiTypes(version)] as const));
   const rendered: Sample[] = [];
   for (const kubernetes of SUPPORTED) {

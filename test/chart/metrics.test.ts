@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ava from 'ava';
 import { stringify } from 'yaml';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
@@ -9,6 +8,7 @@ import { parsePrometheusRule, parseScaledObject } from '../helpers/custom-resour
 import { execute } from '../helpers/execute.ts';
 import { CHART, find, parseYaml, render } from '../helpers/manifests.ts';
 import { groupings, seriesIn } from '../helpers/promql.ts';
+import ava from '../helpers/test.ts';
 import { test } from '../helpers/test-with-helm.ts';
 
 const MATCHERS = 'namespace="gatehouse-test",job="gh-gatehouse-metrics"';

@@ -1,4 +1,5 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 import { onBothForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 import { onBothForges } from './forges.ts';
 import { type Gatehouse, ownGatehouse } from './gatehouse.ts';

@@ -1,9 +1,10 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList } from '../../src/forges/port/many-repositories.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import { call } from './reading.ts';

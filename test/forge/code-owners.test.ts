@@ -1,6 +1,6 @@
-import test from 'ava';
 import { readCodeOwners } from '../../src/review/predicates/code-owners.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { TRIAGE } from '../../src/facts/triage.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { statusDescription } from '../../src/forges/port/postings.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { eventually, until } from '../helpers/until.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';

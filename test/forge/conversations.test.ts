@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { ask, call } from './reading.ts';

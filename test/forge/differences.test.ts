@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
 import { sharedGitea } from '../helpers/gitea.ts';
+import test from '../helpers/test.ts';
 import { type Played, SCRIPT, startScript } from './difference-script.ts';
 import { readAll, type Seen, type View } from './reads.ts';
 import { realForge } from './real.ts';

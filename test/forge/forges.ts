@@ -1,4 +1,4 @@
-import type { ExecutionContext, TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { InlineComment } from '../../src/forges/port/postings.ts';
@@ -7,6 +7,7 @@ import { sharedGitea } from '../helpers/gitea.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import type { Site } from '../helpers/site.ts';
 import { makeSlots } from '../helpers/slots.ts';
+import type { Test } from '../helpers/test.ts';
 import { realForge } from './real.ts';
 import { simulatedForge } from './simulated.ts';
 import type { TestForge } from './test-forge.ts';
@@ -27,7 +28,7 @@ export interface OnBoth {
 }
 
 /** The same stories on every forge: `every` has the simulated GitHub, too. */
-export function onForges(test: TestFn): { readonly every: (title: string, body: Body) => void; readonly both: OnBoth } {
+export function onForges(test: Test): { readonly every: (title: string, body: Body) => void; readonly both: OnBoth } {
   const gitea = sharedGitea();
   const makers: Readonly<Record<string, () => Promise<TestForge>>> = {
     'simulated GitHub': () => simulatedForge('github'),
@@ -39,7 +40,7 @@ export function onForges(test: TestFn): { readonly every: (title: string, body: 
   const used = new Set<string>();
   const forges = new Map<string, TestForge>();
   const slots = new Map(every.map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
-  test.before('start the forges', async () => {
+  test.before(async () => {
     for (const kind of used) {
       const forge = await makers[kind]?.();
       if (forge !== undefined) {
@@ -47,10 +48,10 @@ export function onForges(test: TestFn): { readonly every: (title: string, body: 
       }
     }
   });
-  test.after.always('stop the forges', async () => {
+  test.after.always(async () => {
     await Promise.all([...forges.values()].map((forge) => forge.close()));
   });
-  const define = (kinds: readonly string[], register: TestFn | TestFn['serial']) => (title: string, body: Body) => {
+  const define = (kinds: readonly string[], register: Test | Test['serial']) => (title: string, body: Body) => {
     for (const kind of kinds) {
       used.add(kind);
       register(`${kind}: ${title}`, async (t) => {
@@ -70,7 +71,7 @@ export function onForges(test: TestFn): { readonly every: (title: string, body: 
   };
 }
 
-export const onBothForges = (test: TestFn): OnBoth => onForges(test).both;
+export const onBothForges = (test: Test): OnBoth => onForges(test).both;
 
 /** Gatehouse's own client. It ends with the test. */
 export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge {

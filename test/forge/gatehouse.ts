@@ -1,4 +1,4 @@
-import type { ExecutionContext, TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Refusal } from '../../src/http/refusal.ts';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
@@ -6,6 +6,7 @@ import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { watchJobs } from '../helpers/settling.ts';
 import type { Site } from '../helpers/site.ts';
+import type { Test } from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 import type { HookedSite, TestForge } from './test-forge.ts';
 
@@ -29,11 +30,11 @@ export interface Gatehouse {
 
 /** One Gatehouse for each forge, shared by all tests of a file. */
 export function shareGatehouse(
-  test: TestFn,
+  test: Test,
   env: Readonly<Record<string, string>> = {},
 ): (forge: TestForge) => Promise<Gatehouse> {
   const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: AsyncDisposable }>>();
-  test.after.always('close the doors', async () => {
+  test.after.always(async () => {
     for (const opening of opened.values()) {
       await (await opening).door[Symbol.asyncDispose]();
     }

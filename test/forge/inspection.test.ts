@@ -1,5 +1,6 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import type { TestForge } from './test-forge.ts';
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { ownGatehouse } from './gatehouse.ts';

@@ -1,7 +1,7 @@
-import test from 'ava';
 import { statusDescription } from '../../src/forges/port/postings.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { pullOf } from './reading.ts';

@@ -1,5 +1,6 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Site } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';

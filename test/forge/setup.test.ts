@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import test from 'ava';
 import { makeFolder, requireStatus, startSetup } from '../helpers/setup.ts';
 import { signatureOf } from '../helpers/signature.ts';
 import { MAIN } from '../helpers/site.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import { receive } from './receiver.ts';

@@ -1,4 +1,5 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../helpers/test.ts';
 import { eventually, until } from '../helpers/until.ts';
 import { symlink } from '../simulated-forge/git.ts';
 import { onForges } from './forges.ts';

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 import { onBothForges } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { OURS } from './reading.ts';

@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { statusDescription } from '../../src/forges/port/postings.ts';
 import { signatureOf } from '../helpers/signature.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
 import { receive } from './receiver.ts';

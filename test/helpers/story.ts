@@ -1,17 +1,17 @@
-import type { ExecutionContext, TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Roles } from '../../src/config/config.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { type Door, type DoorOptions, openDoor, SECRET, WORKER } from './door.ts';
-import { FORGES } from './forges.ts';
 import { type Settling, watchJobs } from './settling.ts';
 import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
+import { afterAll, type Test } from './test.ts';
 import { eventually } from './until.ts';
 
-export { EVERY_FORGE, FORGES } from './forges.ts';
+export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
 
 /** A repository on a simulated forge, and the Gatehouse that reviews it. */
@@ -35,6 +35,8 @@ export interface Scene extends SimulatedSite {
 export interface Story extends Scene, AsyncDisposable {
   /** A separate repository, so that several scenes can share one Gatehouse. */
   scene(files: Changes): Scene;
+  /** How many there have been. */
+  scenes(): number;
   /** Waits for the jobs of a repository by any name. */
   settledFor(repository: string): Promise<void>;
   /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
@@ -127,6 +129,7 @@ async function openStory(
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others: Environment, otherRoles: Roles, opened = options) =>
       openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, opened),
+    scenes: () => scenes,
     scene(sceneFiles: Changes) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;
@@ -169,20 +172,45 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
   });
 }
 
-/** One Gatehouse for each forge, shared by all tests of a file. Returns the one of a forge; each test takes a scene. */
+interface Sharing extends Pick<DoorOptions, 'workers'> {
+  readonly env?: Environment;
+  /** For tests that leave their Gatehouse or its forge in another state: no other file gets it. */
+  readonly own?: boolean;
+}
+
+/** Then the next file gets another: a forge answers 5,000 requests, and Gatehouse judges 300 times an hour for an author. */
+const MAX_SCENES = 60;
+
+/** By forge and settings. */
+const shared = new Map<string, Story>();
+
+/**
+ * A Gatehouse for each forge, shared by all tests of a file and, within a group, by all files with the same settings.
+ * Returns the one of a forge; each test takes a scene.
+ */
 export function shareStories(
-  test: TestFn,
-  env: Environment = {},
-  { forges = FORGES, ...options }: DoorOptions & { readonly forges?: readonly ForgeName[] } = {},
+  test: Test,
+  forges: readonly ForgeName[],
+  { env = {}, own = false, ...options }: Sharing = {},
 ): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
-  test.before('open the doors', async () => {
-    for (const name of forges) {
-      stories.set(name, await openStory(name, {}, env, { door: true, worker: true }, options));
+  const open = (name: ForgeName) => openStory(name, {}, env, { door: true, worker: true }, options);
+  test.before(async () => {
+    for (const name of new Set(forges)) {
+      const key = JSON.stringify([name, env, options]);
+      stories.set(name, await (own ? open(name) : sharedStory(key, () => open(name))));
     }
   });
-  test.after.always('close the doors', async () => {
+  test.after.always(async () => {
     for (const story of stories.values()) {
+      // What went wrong for this file goes wrong for no other.
+      story.forge.clearFaults();
+      await (own && story[Symbol.asyncDispose]());
+    }
+  });
+  afterAll(async () => {
+    for (const [key, story] of shared) {
+      shared.delete(key);
       await story[Symbol.asyncDispose]();
     }
   });
@@ -193,6 +221,18 @@ export function shareStories(
     }
     return story;
   };
+}
+
+async function sharedStory(key: string, open: () => Promise<Story>): Promise<Story> {
+  const before = shared.get(key);
+  if (before !== undefined && before.scenes() < MAX_SCENES) {
+    return before;
+  }
+  shared.delete(key);
+  await before?.[Symbol.asyncDispose]();
+  const story = await open();
+  shared.set(key, story);
+  return story;
 }
 
 function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { isGroup, splitTitle } from './groups.ts';
 
 /** What AVA says while it runs: the parts of its events that are looked at. ava.config.js sends them to the test runner. */
 export interface AvaEvent {
@@ -32,7 +33,7 @@ export interface Counts {
 
 /** A test or a hook that failed. */
 export interface Failure {
-  /** As the event named it. */
+  /** As the event named it; in a group, the test file that the group has loaded. */
   readonly file: string;
   readonly title: string;
   /** The error and what the test logged, for people. */
@@ -61,12 +62,16 @@ export interface Tally {
   leftOpen(): readonly string[];
 }
 
-interface File {
-  readonly failures: Failure[];
+/** What AVA calls a file: a test file by itself, or a group. */
+interface Process {
   readonly pending: Set<string>;
-  passed: number;
-  skipped: number;
+  hasResults: boolean;
   ended: boolean;
+}
+
+interface Result {
+  readonly file: string;
+  readonly what: keyof Counts;
 }
 
 const BREAKDOWNS: Readonly<Record<string, string>> = {
@@ -80,62 +85,67 @@ const BREAKDOWNS: Readonly<Record<string, string>> = {
 };
 
 export function makeTally(): Tally {
-  const files = new Map<string, File>();
+  const processes = new Map<string, Process>();
+  const results: Result[] = [];
+  const failures: Failure[] = [];
   const breakdowns: string[] = [];
 
   const running = (): readonly Running[] =>
-    [...files].filter(([, { ended }]) => !ended).map(([file, { pending }]) => ({ file, titles: [...pending] }));
+    [...processes].filter(([, { ended }]) => !ended).map(([file, { pending }]) => ({ file, titles: [...pending] }));
 
-  const fileOf = (name: string): File => {
-    const file = files.get(name) ?? { failures: [], pending: new Set(), passed: 0, skipped: 0, ended: false };
-    files.set(name, file);
-    return file;
+  const processOf = (name: string): Process => {
+    const process = processes.get(name) ?? { pending: new Set(), hasResults: false, ended: false };
+    processes.set(name, process);
+    return process;
   };
 
   return {
     note(event) {
       const { type, testFile, title = '' } = event;
+      const process = testFile === undefined ? undefined : processOf(testFile);
       const breakdown = breakdownOf(event);
       if (breakdown !== undefined) {
-        breakdowns.push(breakdown);
+        breakdowns.push(breakdown + placeIn(testFile, process));
       }
-      if (testFile === undefined) {
+      if (testFile === undefined || process === undefined) {
         return;
       }
-      const file = fileOf(testFile);
+      const own = splitTitle(testFile, title);
       if (type === 'selected-test' && (event.skip || event.todo)) {
-        file.skipped += 1;
+        results.push({ file: own.file, what: 'skipped' });
       } else if (type === 'selected-test') {
-        file.pending.add(title);
+        process.pending.add(title);
       } else if (type === 'test-passed') {
-        file.pending.delete(title);
-        file.passed += 1;
+        process.pending.delete(title);
+        process.hasResults = true;
+        results.push({ file: own.file, what: 'passed' });
       } else if (type === 'test-failed' || type === 'hook-failed') {
-        file.pending.delete(title);
+        process.pending.delete(title);
+        process.hasResults = true;
+        results.push({ file: own.file, what: 'failed' });
         const beside = running()
           .map((other) => other.file)
           .filter((other) => other !== testFile);
-        file.failures.push({ file: testFile, title, text: textOf(event), beside });
+        failures.push({ ...own, text: textOf(event), beside });
       } else if (type === 'worker-finished' || type === 'worker-failed') {
-        file.ended = true;
+        process.ended = true;
       }
     },
-    counts: (only) =>
-      [...files]
-        .filter(([name]) => only === undefined || name === only)
-        .map(([, { passed, failures, pending, skipped }]) => ({
-          passed,
-          failed: failures.length + pending.size,
-          skipped,
-        }))
-        .reduce(plus, NOTHING),
-    failures: () => [...files.values()].flatMap(({ failures }) => failures),
+    counts(only) {
+      const due = [...processes].flatMap(([name, { pending }]) =>
+        [...pending].map((title): Result => ({ file: splitTitle(name, title).file, what: 'failed' })),
+      );
+      const of = [...results, ...due].filter(({ file }) => only === undefined || file === only);
+      const count = (what: keyof Counts) => of.filter((result) => result.what === what).length;
+      return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+    },
+    failures: () => failures,
     breakdowns: () => breakdowns,
     running,
     leftOpen: () => {
-      const due = [...files.values()].some(({ pending }) => pending.size > 0);
-      const over = ([, file]: [string, File]) => !file.ended && file.passed + file.failures.length > 0;
-      return due ? [] : [...files].filter(over).map(([name]) => name);
+      const due = [...processes.values()].some(({ pending }) => pending.size > 0);
+      const over = ([, process]: [string, Process]) => !process.ended && process.hasResults;
+      return due ? [] : [...processes].filter(over).map(([name]) => name);
     },
   };
 }
@@ -159,6 +169,12 @@ function breakdownOf({ type, testFile, err, signal, nonZeroExitCode, period }: A
   }
   const what = BREAKDOWNS[type];
   return what && [testFile, what, err?.message].filter((part) => part !== undefined).join(': ');
+}
+
+/** In a group one test runs at a time, in the order in which they were selected. */
+function placeIn(testFile = '', process?: Process): string {
+  const [title] = process?.pending ?? [];
+  return isGroup(testFile) && title !== undefined ? `, in ${title}` : '';
 }
 
 function textOf({ err = {}, logs = [] }: AvaEvent): string {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import ava from 'ava';
 import type pg from 'pg';
 import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
@@ -11,6 +10,7 @@ import { PASSED, recordAsText } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { saveMerge } from '../../src/audit/merges.ts';
@@ -13,6 +13,7 @@ import { makeLog } from '../../src/log.ts';
 import { addMonth, MERGED, PASSED, partitions, TABLES } from '../helpers/audit.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { onOneDay } from '../helpers/days.ts';
+import ava from '../helpers/test.ts';
 
 const test = (title: string, body: (t: ExecutionContext) => Promise<void>) => ava.serial(title, onOneDay(body));
 

@@ -1,7 +1,7 @@
-import test from 'ava';
 import { KILL_CONTENDERS } from '../../bench/kill-contenders.ts';
 import { killRound } from '../../bench/kill-round.ts';
 import { startStores } from '../helpers/stores.ts';
+import test from '../helpers/test.ts';
 
 const PLAN = { rounds: 1, perSecond: 60, secondsBefore: 2, secondsAfter: 1 };
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { packNpm } from '../../release/npm/pack.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../src/review/policy/paths.ts';
@@ -10,6 +10,7 @@ import { evaluate, evaluated, faultsOfAction, faultsOfWorkflow } from '../helper
 import { writeExecutable } from '../helpers/executable.ts';
 import { execute } from '../helpers/execute.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
+import test from '../helpers/test.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 /** The npm package, the Action, the hooks and the examples of docs/prove.md, run without a registry. */

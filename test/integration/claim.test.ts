@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeParameters } from '../../src/db/parameters.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
@@ -11,6 +11,7 @@ import { beginReview, recordHead, verdictUpdate } from '../../src/jobs/tables/re
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const REF = { repository: 'acme/widgets', number: 7 };
 const PLACE = statusPlace('gitea', {

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ava from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import ava from 'ava';
 import { Redis } from 'ioredis';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
 import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
@@ -10,6 +9,7 @@ import { type Door, openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { makeDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { startStores } from '../helpers/stores.ts';
+import test from '../helpers/test.ts';
 
 test('every database is new, empty and apart from the others', async (t) => {
   const [one, other] = await Promise.all([makeDatabase(), makeDatabase()]);

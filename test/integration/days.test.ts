@@ -1,4 +1,4 @@
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
@@ -13,6 +13,7 @@ import { addDays, days, isoToday, onOneDay } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = (title: string, body: (t: ExecutionContext) => Promise<void>) => ava.serial(title, onOneDay(body));

@@ -1,4 +1,3 @@
-import ava from 'ava';
 import type pg from 'pg';
 import { findDeliveries, listDeliveries } from '../../src/inbox/read-deliveries.ts';
 import { addDays } from '../helpers/days.ts';
@@ -6,6 +5,7 @@ import { type Door, openDoor } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { rowsRead } from '../helpers/rows-read.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

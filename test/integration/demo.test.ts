@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const DEMO = fileURLToPath(new URL('../../demo/demo.ts', import.meta.url));

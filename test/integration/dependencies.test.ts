@@ -1,8 +1,9 @@
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { DOOR, type Door, openDoor } from '../helpers/door.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

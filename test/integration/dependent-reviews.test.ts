@@ -1,7 +1,7 @@
-import test from 'ava';
 import { reviewsThatDependOn } from '../../src/jobs/resync/outdated-reviews.ts';
 import { beginReview, recordHead } from '../../src/jobs/tables/reviews.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const REPOSITORY = 'acme/widgets';
 

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import packageJson from '../../package.json' with { type: 'json' };
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 

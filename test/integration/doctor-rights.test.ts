@@ -1,10 +1,11 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { RECORD } from '../../src/audit/partitions.ts';
 import { lackingRights, RIGHTS, tablesFor } from '../../src/db/rights.ts';
 import { DAYS } from '../../src/inbox/days.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
+import test from '../helpers/test.ts';
 
 const OWNED = [...DAYS.tables, ...RECORD.tables].map((name) => `gatehouse.${name}`);
 const GRANTS = (Object.keys(RIGHTS) as (keyof typeof RIGHTS)[]).flatMap((right) =>

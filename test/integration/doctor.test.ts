@@ -1,10 +1,10 @@
-import ava from 'ava';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava;
 

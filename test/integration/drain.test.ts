@@ -1,11 +1,11 @@
 import { Agent, request } from 'node:http';
-import ava from 'ava';
 import type pg from 'pg';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

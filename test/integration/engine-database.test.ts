@@ -1,6 +1,6 @@
-import test from 'ava';
 import { engineDatabase } from '../../src/jobs/queue/engine.ts';
 import { type Database, makeDatabase, openPool } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 let database: Database;
 test.before(async () => {

@@ -1,13 +1,15 @@
 import { mkdtemp, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ava from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { FORGES } from '../helpers/forges.ts';
+import { forgesOf } from '../helpers/forges.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import ava from '../helpers/test.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const test = ava.serial;
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
-import ava from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
@@ -11,6 +10,7 @@ import { DOOR, openDoor } from '../helpers/door.ts';
 import { type Ending, endWaiting } from '../helpers/postgres-server.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -104,10 +104,10 @@ test('an unready door that gets no traffic is ready when a new connection can wr
 });
 
 let primary: Awaited<ReturnType<typeof startPrimary>>;
-test.before(async () => {
+ava.before(async () => {
   primary = await startPrimary();
 });
-test.after.always(() => primary?.close());
+ava.after.always(() => primary?.close());
 
 const ENDINGS = { cancelled: 'pg_cancel_backend', terminated: 'pg_terminate_backend' } as const;
 

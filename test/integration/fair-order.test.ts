@@ -1,10 +1,11 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import { makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const requestOf = {
   review: (repository: string, number: number) => ({ kind: 'review', repository, number }) as const,

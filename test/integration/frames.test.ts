@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
-import ava from 'ava';
 import type pg from 'pg';
 import type { ReceivedDelivery } from '../../src/inbox/delivery.ts';
 import type { Inbox } from '../../src/inbox/inbox.ts';
@@ -12,6 +11,7 @@ import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
 import { payloads } from '../helpers/payloads.ts';
 import { gatehouse } from '../helpers/process.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 const MIB = 1024 * 1024;

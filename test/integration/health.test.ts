@@ -1,7 +1,7 @@
-import ava from 'ava';
 import { openPool } from '../helpers/database.ts';
 import { DOOR, openDoor } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

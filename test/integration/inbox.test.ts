@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import ava from 'ava';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
@@ -7,6 +6,7 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, sign, storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { pullRequestOf } from '../../src/facts/pull-request.ts';
@@ -19,6 +19,7 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
+import test from '../helpers/test.ts';
 
 /** Returns its URL. */
 async function makeMigrated(t: ExecutionContext): Promise<string> {

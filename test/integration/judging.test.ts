@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import test from 'ava';
 import { openJudging } from '../../src/composition/judging.ts';
 import { parseForgeConfig } from '../../src/config/config.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
+import test from '../helpers/test.ts';
 
 test('a command with an invalid POLICY_FILE leaves no worker behind', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-judging-'));

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { DOOR, openDoor } from '../helpers/door.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 /** Each way. A new connection takes four round trips of the four seconds that it has. */

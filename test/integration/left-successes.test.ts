@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
@@ -8,6 +8,7 @@ import { addRepositories, forgetRepository, moveRepository } from '../../src/job
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const CONTEXT = 'gatehouse/main';
 const OLD = { repository: 'acme/widgets', headSha: 'old', context: CONTEXT };

@@ -1,8 +1,8 @@
-import ava from 'ava';
 import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
 import { MERGED } from '../helpers/audit.ts';
 import { makeMigratedDatabase, openPool, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
+import ava from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
 const test = ava.serial;
@@ -33,9 +33,9 @@ const DIRECT: MergeRow = {
 const database = await makeMigratedDatabase();
 const WORKERS = 5;
 const pool = openPool(database.url, WORKERS + 2);
-test.after.always(() => pool.end());
+ava.after.always(() => pool.end());
 
-test.before(async (t) => {
+ava.before(async (t) => {
   for (const row of [MERGED, OVERRIDDEN, DIRECT]) {
     t.true(await saveMerge(pool, row, DAYS));
   }

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import ava from 'ava';
 import { REFUSAL_REASONS } from '../../src/http/refusal.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openDoor, PREVIOUS_SECRET, sign } from '../helpers/door.ts';
 import { execute } from '../helpers/execute.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import ava from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { makeDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

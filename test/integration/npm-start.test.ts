@@ -5,11 +5,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ava from 'ava';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OLDEST_NODE } from '../../src/oldest-node.cjs';
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

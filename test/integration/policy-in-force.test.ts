@@ -1,13 +1,15 @@
-import ava from 'ava';
 import type { Context } from '../../src/commands/doctor/check.ts';
 import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { judge } from '../../src/review/judge.ts';
 import type { Policy } from '../../src/review/policy/policy.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
-import { FORGES } from '../helpers/forges.ts';
+import { forgesOf } from '../helpers/forges.ts';
+import ava from '../helpers/test.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { policyOf } from '../unit/review/judge.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const test = ava.serial;
 

@@ -1,4 +1,3 @@
-import ava from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { detectPooling } from '../../src/db/pooler.ts';
 import { makeDatabase } from '../helpers/database.ts';
@@ -6,6 +5,7 @@ import { unavailable } from '../helpers/docker.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { PGBOUNCER_IMAGE, type PoolMode, startPgBouncer } from '../helpers/pgbouncer.ts';
 import { gatehouse } from '../helpers/process.ts';
+import ava from '../helpers/test.ts';
 
 // A test of every change waits for no download.
 const lacking = await unavailable([PGBOUNCER_IMAGE], { pulls: false });

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { openDoor, sign } from '../helpers/door.ts';
 import fc from '../helpers/property.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import { sized } from '../helpers/size.ts';
+import test from '../helpers/test.ts';
 
 const RUNS = sized(300, 20_000);
 

@@ -1,9 +1,9 @@
-import ava from 'ava';
 import type pg from 'pg';
 import { readQueueStats } from '../../src/jobs/queue/queue-stats.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { rowsRead } from '../helpers/rows-read.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

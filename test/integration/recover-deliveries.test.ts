@@ -1,4 +1,3 @@
-import test from 'ava';
 import { pino } from 'pino';
 import type { DeliveryRecovery, FailedDelivery } from '../../src/forges/port/delivery-recovery.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
@@ -6,6 +5,7 @@ import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const MINUTE_MS = 60_000;
 const SILENT = makeLog('silent');

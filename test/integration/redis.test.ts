@@ -1,4 +1,4 @@
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeRedisProbe, REDIS_ACL, type RedisFault } from '../../src/db/redis-probe.ts';
@@ -9,6 +9,7 @@ import { openDoor } from '../helpers/door.ts';
 import { resp, startFakeRedis } from '../helpers/fake-redis.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { startStores } from '../helpers/stores.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

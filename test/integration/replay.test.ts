@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import ava from 'ava';
 import { sharedRedisUrl } from '../helpers/database.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { REPOSITORY, tellStory } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;

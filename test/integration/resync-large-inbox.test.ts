@@ -1,4 +1,3 @@
-import test from 'ava';
 import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
@@ -8,6 +7,7 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
+import test from '../helpers/test.ts';
 
 const DELIVERIES = 20_000;
 const REPOSITORIES = 20;

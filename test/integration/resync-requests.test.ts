@@ -1,4 +1,3 @@
-import test from 'ava';
 import type pg from 'pg';
 import { readInstallation, saveInstallation } from '../../src/db/installations.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
@@ -14,6 +13,7 @@ import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import { sized } from '../helpers/size.ts';
+import test from '../helpers/test.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 interface Setting {

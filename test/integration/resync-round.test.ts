@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { canonicalJson } from '../../src/common/canonical-json.ts';
 import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../src/facts/compare.ts';
 import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
@@ -19,6 +19,7 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
+import test from '../helpers/test.ts';
 
 const HOUR_MS = 60 * 60_000;
 const HEAD = 'a'.repeat(40);

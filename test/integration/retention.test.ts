@@ -1,9 +1,9 @@
-import ava from 'ava';
 import type pg from 'pg';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { beginReview, deleteReview } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

@@ -1,8 +1,8 @@
-import ava from 'ava';
 import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { tellStory } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
 
 /** A database where sessions of the tests' role begin with this setting. */
 async function databaseWith(setting: string, value: string) {

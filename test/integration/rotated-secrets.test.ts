@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { makePool } from '../../src/db/pool.ts';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const OLD = 'the old password';

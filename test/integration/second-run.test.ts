@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import { writeGroup } from '../helpers/groups.ts';
 import { runAva } from '../helpers/run-ava.ts';
 import { runAgain } from '../helpers/second-run.ts';
+import test from '../helpers/test.ts';
 
 /** A first run of planted files, of test/runner, as `npm test` would have it. */
 async function plant(t: ExecutionContext, names: readonly string[], ...options: readonly string[]) {
@@ -14,6 +16,24 @@ async function plant(t: ExecutionContext, names: readonly string[], ...options: 
     runAva([...files, ...options], env, { output: 'ignore', ...(signal && { signal }) });
   const first = await run(names.map((name) => `test/runner/${name}.ts`));
   return { first, again: () => runAgain(first, (file, signal) => run([file], signal)) };
+}
+
+/** The same, of one group. */
+async function plantGroup(t: ExecutionContext, names: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'planted-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const group = writeGroup(
+    'runner',
+    names.map((name) => `test/runner/${name}.ts`),
+  );
+  const run = (file: string, signal?: AbortSignal) =>
+    runAva(
+      [file],
+      { TEST_FILES: file, PLANTED_TRACE: join(folder, 'trace') },
+      { output: 'ignore', ...(signal && { signal }) },
+    );
+  const first = await run(group);
+  return { first, again: () => runAgain(first, run) };
 }
 
 test.serial('a test that fails once is named as flaky, and the run has passed', async (t) => {
@@ -79,4 +99,22 @@ test.serial('an exception that no test caught never gets a second run', async (t
     closing.join('\n'),
     /^no file runs again: .*exiting.ts: an exception that no test caught: thrown by a timer$/,
   );
+});
+
+test.serial('of a group, each file that failed runs once more by itself', async (t) => {
+  const { first, again } = await plantGroup(t, ['flaky', 'broken']);
+  t.deepEqual(first.tally.counts(), { passed: 1, failed: 2, skipped: 0 });
+  const { counts, closing } = await again();
+  t.deepEqual(counts, { passed: 2, failed: 1, skipped: 0 });
+  t.deepEqual([...closing].sort(), [
+    'FLAKY: test/runner/flaky.ts › fails in the first run only',
+    'test/runner/broken.ts failed twice',
+  ]);
+});
+
+test.serial('a group that crashes names the test that ran, and gets no second run', async (t) => {
+  const { again } = await plantGroup(t, ['crashing', 'flaky']);
+  const { exitCode, closing } = await again();
+  t.is(exitCode, 1);
+  t.regex(closing.join('\n'), /^no file runs again: .*SIGKILL, in test\/runner\/crashing\.ts › ends its own process$/);
 });

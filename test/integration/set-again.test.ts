@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { type CommitStatus, statusDescription } from '../../src/forges/port/postings.ts';
@@ -7,6 +7,7 @@ import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const PLACE = statusPlace('gitea', {
   repository: 'acme/widgets',

@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { makeFolder, requireStatus, startSetup } from '../helpers/setup.ts';
+import ava from '../helpers/test.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const test = ava.serial;

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { StartTimer } from '../../src/commands/setup/page.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../src/forges/github/app-permissions.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
 import { makeFolder, requireStatus, type SetupRun, startSetup } from '../helpers/setup.ts';
+import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 

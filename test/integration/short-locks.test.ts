@@ -1,4 +1,3 @@
-import ava from 'ava';
 import pg from 'pg';
 import { getRollbackPlans } from 'pg-boss';
 import { makeShortLocks } from '../../src/db/short-locks.ts';
@@ -8,6 +7,7 @@ import { makeDatabase, openPool } from '../helpers/database.ts';
 import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { gatehouse } from '../helpers/process.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import test from 'ava';
 import { buildSite } from '../../site/build.ts';
 import { addressOf, listPages } from '../../site/pages.ts';
 import { schemaPage } from '../../site/schema-page.ts';
 import { serveFolder } from '../../site/serve.ts';
+import test from '../helpers/test.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'gatehouse-site-'));
 await buildSite(folder);

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { countSteps, type Steps, type StepsOfReviews } from '../helpers/count-steps.ts';
+import test from '../helpers/test.ts';
 
 /**
  * How many they are. One more is a cost for everybody, and must be meant. The commands are those of a machine so slow

@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { inTime } from '../helpers/deadline.ts';
 import { type Store, type Stores, startEmbeddedStores, startStores } from '../helpers/stores.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
 // Long enough for any answer to arrive: a slow machine can only make these tests too kind.

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
@@ -7,6 +7,7 @@ import { holdJob } from '../../src/jobs/queue/hold-job.ts';
 import { ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import test from '../helpers/test.ts';
 
 const log = makeLog('silent');
 

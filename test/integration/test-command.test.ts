@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { test as testCommand } from '../../src/commands/test.ts';
 import { noise, policy, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
 import { runCommand } from '../helpers/run-command.ts';
+import test from '../helpers/test.ts';
 
 const POLICY = `version: 1
 rules:

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { startCollector } from '../helpers/collector.ts';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { SECRET } from '../helpers/door.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { signatureOf } from '../helpers/signature.ts';
+import test from '../helpers/test.ts';
 
 /** Writes the address of each module that a process loads to a file. */
 const RECORDER = `import { appendFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
-import ava from 'ava';
 import { openDoor, PREVIOUS_SECRET, SECRET, sign } from '../helpers/door.ts';
 import { payloads, pullRequestOpened } from '../helpers/payloads.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
+import ava from '../helpers/test.ts';
 
 // Serial: each opens its own door, and PostgreSQL has 100 connections.
 const test = ava.serial;

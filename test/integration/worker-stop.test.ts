@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import ava from 'ava';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { inTime } from '../helpers/deadline.ts';
 import { startFakeRedis } from '../helpers/fake-redis.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 

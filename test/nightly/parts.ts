@@ -51,6 +51,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       commands: [tests([], { TEST_STORES: 'containers' })],
       lacks: () => engine(STORES),
     },
+    { name: 'dialects', limitMinutes: 45, commands: [tests([], { TEST_FORGES: 'all' })] },
     {
       name: 'gitea',
       limitMinutes: 60,
@@ -78,7 +79,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       limitMinutes: 30,
       commands: [
         tests(testsThatImport('seed.ts', 'property.ts'), drawn),
-        tests(STORIES_OF_SEEDS, { ...drawn, HOSTILE_GITHUB: '1' }),
+        tests(STORIES_OF_SEEDS, { ...drawn, HOSTILE_GITHUB: '1', TEST_FORGES: 'all' }),
       ],
     },
     {

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { packNpm } from '../../release/npm/pack.ts';
 import { execute } from '../helpers/execute.ts';
+import test from '../helpers/test.ts';
 
 /** The npm package under a name of the publisher's own. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

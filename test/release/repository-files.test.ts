@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import test from '../helpers/test.ts';
 
 /**
  * The files that forges and tools read of this repository. Workflows and the Action are checked by GitHub's own parsers,

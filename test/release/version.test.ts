@@ -2,9 +2,10 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { releaseChangelog } from '../../release/version.ts';
 import { execute } from '../helpers/execute.ts';
+import test from '../helpers/test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DAY = '2026-11-21';

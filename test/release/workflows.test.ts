@@ -2,12 +2,13 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ava, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { faultsOfWorkflow } from '../helpers/actions.ts';
 import { writeExecutable } from '../helpers/executable.ts';
 import { execute } from '../helpers/execute.ts';
 import { podOf, render } from '../helpers/manifests.ts';
+import ava from '../helpers/test.ts';
 import { test } from '../helpers/test-with-helm.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,3 +1,3 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 test('fails in every run', (t) => t.is(1 + 1, 3));

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 test('ends its own process', (t) => {
   process.kill(process.pid, 'SIGKILL');

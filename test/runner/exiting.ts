@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 test('throws where nobody catches', async (t) => {
   setTimeout(() => {

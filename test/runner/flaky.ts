@@ -1,5 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 /** Fails in the first run, of which this file is the trace, and passes in the second. */
 const trace = process.env['PLANTED_TRACE'] ?? '';

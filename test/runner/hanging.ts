@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 test('never ends', async (t) => {
   await new Promise<void>((resolve) => setTimeout(resolve, 3_600_000));

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 test('ends AVA', (t) => {
   process.kill(process.ppid, 'SIGKILL');

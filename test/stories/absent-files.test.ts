@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { ALL_FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 /** What a forge does not find at a commit may be there: it may not know the commit yet. */
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, ALL_FORGES, { own: true });
 
 const STRICT = `version: 1
 rules:
@@ -60,7 +60,7 @@ for (const [name, status] of NOT_FOUND) {
   }
 }
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   test(`${name}: one answer 404 for the policy never has the operator's judge`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));
     t.teardown(() => rm(folder, { recursive: true }));

@@ -1,10 +1,12 @@
-import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { EVERY_FORGE, onlyCarolCounts, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, onlyCarolCounts, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { idOf } from '../simulated-forge/git.ts';
 
+const FORGES = forgesOf(import.meta.url);
+
 /** What agents, and those who asked them for a change, try: none of it is a second pair of eyes. */
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, FORGES);
 
 const APPROVED = `version: 1
 author_trailers: [Assisted-by, On-behalf-of]
@@ -55,7 +57,7 @@ const MESSAGES: Readonly<Record<string, (name: ForgeName) => string>> = {
     `feat: it\n\n${Array.from({ length: 15 }, (_, index) => `Co-authored-by: x <${index}@elsewhere.test>\n`).join('')}${BOB}`,
 };
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const agent = agentOf(name);
 
   for (const [how, message] of Object.entries(MESSAGES)) {

@@ -1,11 +1,14 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from '../helpers/property.ts';
 import { sized } from '../helpers/size.ts';
-import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { SEED } from '../simulated-forge/api/seed.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, ALL_FORGES);
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1\nrules:\n  - id: ci\n    require: { checks: ${checks} }\n`,
@@ -14,7 +17,7 @@ const OURS = 'gatehouse/main';
 const ALL = policy('{ all: true }');
 const GREEN: readonly string[] = ['success', 'skipped', 'neutral'];
 
-type ForgeName = (typeof EVERY_FORGE)[number];
+type ForgeName = (typeof FORGES)[number];
 
 /** Sets a commit status. Its webhook can be lost; Forgejo sends none. */
 async function report(scene: Scene, number: number, context: string, state: string, isLost = false): Promise<void> {
@@ -36,7 +39,7 @@ async function resync(name: ForgeName, scene: Scene): Promise<void> {
   await scene.settled();
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const known = (scene: Scene) => (name === 'forgejo' ? resync(name, scene) : scene.settled());
 
   test.serial(`${name}: all checks wait for what is open, and what begins later ends a green`, async (t) => {

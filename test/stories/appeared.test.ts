@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { sign } from '../helpers/door.ts';
 import { REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 const POLICY = { '.gatehouse.yml': "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n" };
 const LISTED = [{ id: 1, full_name: REPOSITORY, private: false }];

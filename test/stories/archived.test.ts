@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { DOOR } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { FORGES, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const LAX = TITLES.replace('^feat: ', '');
 

@@ -1,8 +1,10 @@
-import test from 'ava';
 import { TITLES } from '../helpers/policies.ts';
-import { EVERY_FORGE, FORGES, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'gitea', 'forgejo']);
 
 const LAX = TITLES.replace('^feat: ', '');
 const OWNED = `version: 1

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
-import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const BASELINE = 'acme/.gatehouse';
 const SETTING = { POLICY_REPOSITORY: '.gatehouse' };

@@ -1,8 +1,10 @@
-import test from 'ava';
 import { WORKER } from '../helpers/door.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
 import { sized } from '../helpers/size.ts';
-import { FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /** As many as the design promises, in the nightly run. */
 const PULL_REQUESTS = sized(20, 1_000);

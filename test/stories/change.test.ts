@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const NO_DEBUGGER = `version: 1
 rules:

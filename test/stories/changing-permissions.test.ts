@@ -1,6 +1,8 @@
-import test from 'ava';
 import fc from '../helpers/property.ts';
-import { EVERY_FORGE, pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const POLICY = `version: 1
 rules:
@@ -110,7 +112,7 @@ function look(scene: Scene, numbers: readonly number[], writers: ReadonlySet<str
   return { wrong, green, objections };
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test(`${name}: after a resync, no success stands against those who may write now`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const numbers: number[] = [];

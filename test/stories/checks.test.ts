@@ -1,11 +1,13 @@
-import test from 'ava';
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { TITLED } from '../helpers/policies.ts';
 import { watchJobs } from '../helpers/settling.ts';
-import { EVERY_FORGE, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github', 'gitea']);
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1
@@ -31,7 +33,7 @@ async function report(scene: Scene, number: number, state: string, reported: Rep
   }
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   /** After this, what was reported about the scene's pull requests is known. */
   const known = async (scene: Scene) => {
     if (name === 'forgejo') {

@@ -1,10 +1,10 @@
-import test from 'ava';
 import { BEFORE, FILE, POLICY, PROPOSED } from '../../demo/example.ts';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, ALL_FORGES);
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   test(`${name}: the comments on the demo's pull request`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, [FILE]: BEFORE });
     const number = await scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' });

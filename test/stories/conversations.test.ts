@@ -1,9 +1,19 @@
-import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
-import { EVERY_FORGE, resyncNow, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import {
+  ALL_FORGES,
+  forgesOf,
+  resyncNow,
+  type Scene,
+  shareStories,
+  tellStory,
+  workerComesBy,
+} from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /** Conversations at lines: none that should be resolved is passed over. */
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, ALL_FORGES);
 
 function policyOf(threads: string, more = ''): string {
   return `version: 1\n${more}rules:\n  - id: answered\n    require: { threads: ${threads} }\n`;
@@ -24,7 +34,7 @@ async function recheck(scene: Scene, number: number): Promise<void> {
   await scene.settled();
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const tells = name === 'github';
   const robot = tells ? 'reviewer[bot]' : 'review-bot';
 

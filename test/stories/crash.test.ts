@@ -1,10 +1,12 @@
-import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
-import { EVERY_FORGE, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const FILES = {
   '.gatehouse.yml': TWO_RULES,
@@ -55,7 +57,7 @@ async function letHeartbeatsRunOut(story: Story): Promise<void> {
   await story.door.database.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL');
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test(`${name}: after a kill at any write the next worker completes the report once`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge } = story;

@@ -1,10 +1,13 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Log } from '../../src/log.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const FILES = {
   '.gatehouse.yml': `version: 1

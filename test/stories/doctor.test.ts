@@ -1,8 +1,10 @@
-import ava from 'ava';
 import { askDoctor } from '../helpers/doctor.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
-import { EVERY_FORGE, REPOSITORY, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, tellStory } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const test = ava;
 
@@ -11,7 +13,7 @@ const FILES = { '.gatehouse.yml': CONVENTIONAL_TITLES };
 const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
 
 /** An installation as it should be: a webhook to the door, the status required, and an account that may see both. */
-async function wellSetUp(name: (typeof EVERY_FORGE)[number], files: Readonly<Record<string, string>> = FILES) {
+async function wellSetUp(name: (typeof FORGES)[number], files: Readonly<Record<string, string>> = FILES) {
   const story = await tellStory(name, files, {}, DOOR);
   const { forge, door } = story;
   forge.addAdministrator('gatehouse');
@@ -33,7 +35,7 @@ async function wellSetUp(name: (typeof EVERY_FORGE)[number], files: Readonly<Rec
   };
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const onGitHub = name === 'github';
 
   test(`${name}: doctor finds nothing wrong where all is set up, and changes nothing`, async (t) => {

@@ -1,10 +1,12 @@
-import test from 'ava';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
 import { DOOR } from '../helpers/door.ts';
-import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, { ENFORCE: 'false' });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github'], { env: { ENFORCE: 'false' } });
 
 const POLICY = `version: 1
 rules:

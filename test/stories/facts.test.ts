@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { FACT_NAMES, FACTS, type FactName } from '../../src/facts/table.ts';
 import { FORGES as ROWS } from '../../src/forges/port/forges.ts';
-import { EVERY_FORGE, pathsOfReads, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, pathsOfReads, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
 /**
  * Of every fact in the table, on every forge: a change of it ends the success that depended on it, with its webhook and
  * without one, and where it cannot be read there is no success. The compiler asks how people change a new fact.
  */
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, ALL_FORGES);
 
 interface Way {
   /** A condition that holds once `prepare` is done, and no longer after `change`. */
@@ -139,7 +140,7 @@ function policyOf({ require, forbid }: Way, teamName: string): string {
   return `version: 1\nrules:\n  - id: one\n    ${condition.replace('TEAM', teamName)}\n`;
 }
 
-function tellsOf(fact: FactName, forge: (typeof EVERY_FORGE)[number]): boolean {
+function tellsOf(fact: FactName, forge: (typeof ALL_FORGES)[number]): boolean {
   const { change, forges } = FACTS[fact];
   // A push always has a webhook.
   return change.noticedBy === 'commits' || change.noticedBy === 'base-branch' || forges[forge].webhooks.length > 0;
@@ -148,7 +149,7 @@ function tellsOf(fact: FactName, forge: (typeof EVERY_FORGE)[number]): boolean {
 const MINUTE_MS = 60_000;
 const FILES = { 'a.txt': 'a\n' };
 
-for (const name of EVERY_FORGE) {
+for (const name of ALL_FORGES) {
   function sceneFor(fact: FactName): Scene {
     const scene = gatehouse(name).scene(WAYS[fact].files ?? {});
     scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': policyOf(WAYS[fact], team(scene)) });

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
 const FILES = { '.gatehouse.yml': 'version: 1\nrules:\n  - id: titled\n    require: { title: "." }\n' };

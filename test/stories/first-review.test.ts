@@ -1,5 +1,5 @@
-import ava from 'ava';
-import { EVERY_FORGE, REPOSITORY, tellStory } from '../helpers/story.ts';
+import { ALL_FORGES, REPOSITORY, tellStory } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 
@@ -14,7 +14,7 @@ rules:
 
 const FILES = { '.gatehouse.yml': POLICY, 'src/app.ts': 'one\ntwo\nthree\n' };
 
-for (const name of EVERY_FORGE) {
+for (const name of ALL_FORGES) {
   test(`${name}: a broken rule is reported with place and reason, and a push fixes it`, async (t) => {
     await using story = await tellStory(name, FILES);
     const { forge } = story;

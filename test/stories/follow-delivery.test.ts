@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { makeLog } from '../../src/log.ts';
 import { DOOR, openDoor, SECRET } from '../helpers/door.ts';
 import { tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,10 @@
-import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
-import { FORGES, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github', 'gitea']);
 
 /** Mallory, who may write to the repository, sets a status under Gatehouse's name. */
 function forge(scene: Scene, number: number, state: string, context = 'gatehouse/main') {

@@ -1,8 +1,10 @@
-import test from 'ava';
-import { EVERY_FORGE, FORGES, onlyCarolCounts, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, onlyCarolCounts, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { nextSecond } from '../helpers/until.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github', 'gitea']);
 
 const APPROVED = `version: 1
 rules:
@@ -485,7 +487,7 @@ test('github: commits in the browser that REST lists are their authors’ alone'
   t.is(scene.status(number)?.state, 'success');
 });
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test(`${name}: where the forge does not tell its own address, FORGE_COMMITTER does`, async (t) => {
     const files = { '.gatehouse.yml': OWN };
     await using story = await tellStory(name, files, { FORGE_COMMITTER: SERVER.elsewhere.toUpperCase() });

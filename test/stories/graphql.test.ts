@@ -1,8 +1,8 @@
-import test from 'ava';
 import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 // What GitHub's GraphQL tells in part, late or not at all decides nothing.
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, ['github'], { own: true });
 
 const FILES = {
   '.gatehouse.yml': `version: 1

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
@@ -7,10 +6,13 @@ import { makeMetrics } from '../../src/metrics.ts';
 import { addDays, days, onOneDay } from '../helpers/days.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
-import { FORGES, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const FILES = { '.gatehouse.yml': CONVENTIONAL_TITLES };
 

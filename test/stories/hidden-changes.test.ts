@@ -1,8 +1,10 @@
-import test from 'ava';
-import { EVERY_FORGE, FORGES, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { symlink } from '../simulated-forge/git.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'gitea', 'forgejo']);
 
 const NO_DEBUGGING = `version: 1
 rules:

@@ -1,9 +1,11 @@
-import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { visible } from '../../src/review/text.ts';
 import { noise, policy, SLOW_TO_EVALUATE, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
-import { FORGES, pathsOfReads, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { submodule, symlink } from '../simulated-forge/git.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /**
  * What somebody can try who can only open a pull request. The rest is where its subject is: the same head into an easier branch
@@ -11,7 +13,7 @@ import { submodule, symlink } from '../simulated-forge/git.ts';
  * own and bought approvals (four-eyes, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
  * imitate Gatehouse (safety, inline), too many and too large changes (burst, change, large-changes), checks (checks).
  */
-const gatehouse = shareStories(test, {}, { workers: 'own' });
+const gatehouse = shareStories(test, [...FORGES, 'github'], { workers: 'own' });
 
 const TITLED = `    require: { title: '^feat: ' }`;
 

@@ -1,7 +1,7 @@
-import test from 'ava';
-import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, ALL_FORGES);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -25,7 +25,7 @@ const fingerprints = (scene: Scene, number: number) =>
     .map((comment) => comment.split(' ')[1])
     .toSorted();
 
-for (const name of EVERY_FORGE) {
+for (const name of ALL_FORGES) {
   test(`${name}: a line has one comment, where the line is, until it is fixed`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'app.ts': 'one\ndebugger; // here\nthree\ndebugger; // and there\n' });

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
 import { parse } from 'yaml';
 import { DOOR } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { usageOf } from '../helpers/usage.ts';
 
 const MIB = 1_048_576;

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
-import { EVERY_FORGE, FORGES, resyncNow, type Story, tellStory } from '../helpers/story.ts';
+import { ALL_FORGES, resyncNow, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 /** A real Gitea takes it, lists it, and sends it with every webhook of the pull request. */
 const LARGE = 'x'.repeat(40_000_000);
@@ -15,7 +15,7 @@ async function untilResynced(story: Story, act: () => Promise<unknown>): Promise
   await story.settled();
 }
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   test.serial(`${name}: no success outlives a change where pull requests cannot be listed`, async (t) => {
     await using story = await tellStory(name, TITLED);
     const { forge, repository } = story;
@@ -30,7 +30,7 @@ for (const name of FORGES) {
   });
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of ALL_FORGES) {
   test.serial(`${name}: no pull request stays green because its webhook is too large`, async (t) => {
     await using story = await tellStory(name, TITLED, { WEBHOOK_BODY_LIMIT: '100KiB' });
     const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });

@@ -1,6 +1,8 @@
-import test from 'ava';
-import { FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const POLICY = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
 /** As often as a pull request is judged in an hour. */

@@ -1,7 +1,9 @@
-import test from 'ava';
-import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const TITLED = {
   '.gatehouse.yml': `version: 1
@@ -15,7 +17,7 @@ const COMMENTS = 90;
 const longText = (name: string) => (name === 'github' ? '\u{1f600}'.repeat(65_536) : 'x'.repeat(390_000));
 
 // Serial: the forge writes its answers in this process, and a connection waits only 10 seconds for each.
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test.serial(`${name}: no comments of strangers keep Gatehouse's own from being updated`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;

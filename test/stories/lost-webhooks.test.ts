@@ -1,7 +1,9 @@
-import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { FORGES, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const STRICT = TITLES.replace('^feat: ', '^never');
 const FILES = { '.gatehouse.yml': TITLES };

@@ -1,9 +1,11 @@
-import test from 'ava';
 import { DOOR } from '../helpers/door.ts';
-import { EVERY_FORGE, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /** Accounts of programs, which only their operator may know: none of them is a second pair of eyes. */
-const gatehouse = shareStories(test, { MACHINE_ACCOUNTS: 'coder, *-bot,*@agents.test' }, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, FORGES, { env: { MACHINE_ACCOUNTS: 'coder, *-bot,*@agents.test' } });
 
 const APPROVED = `version: 1
 override: { by: [review-bot, helper, carol] }
@@ -47,7 +49,7 @@ async function opened(scene: Scene, author: string, message = 'feat: it'): Promi
   return number;
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   for (const machine of ['coder', 'Review-Bot', 'helper']) {
     test(`${name}: an approval by the machine ${machine} does not count`, async (t) => {
       const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });

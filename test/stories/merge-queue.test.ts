@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { SECRET } from '../helpers/door.ts';
 import { TITLED } from '../helpers/policies.ts';
 import { signatureOf } from '../helpers/signature.ts';
-import { FORGES, pathsOfReads, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github']);
 
 /** The path of a query of a merge queue. */
 const MERGE_QUEUE = /^\/graphql\/repos\/.*\/merge-queue$/;

@@ -1,9 +1,11 @@
-import ava from 'ava';
 import { type MergeRow, readMerges } from '../../src/audit/merges.ts';
-import { FORGES, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const test = ava.serial;
-const shared = shareStories(ava);
+const shared = shareStories(ava, [...FORGES, 'github', 'gitea']);
 
 const POLICY = `version: 1
 override: { by: bob }

@@ -1,8 +1,10 @@
-import test from 'ava';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /** What depends on a word that the forge leaves out is undecided, and never green. */
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, FORGES, { own: true });
 
 /** What a rule forbids, which answer tells it, and how it no longer does. */
 const CASES = {

@@ -1,7 +1,9 @@
-import test from 'ava';
-import { FORGES, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES, { own: true });
 const CHANGE = { 'app.ts': 'one\n' };
 const POLICY = { '.gatehouse.yml': "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n" };
 

@@ -1,8 +1,10 @@
-import test from 'ava';
 import { makeLog } from '../../src/log.ts';
-import { FORGES, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'github']);
 
 const POLICY = `version: 1
 rules:

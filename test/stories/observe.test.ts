@@ -1,10 +1,12 @@
-import ava from 'ava';
 import { readObserved } from '../../src/audit/read-observed.ts';
 import { noise, SLOW_TO_EVALUATE } from '../helpers/hostile-policies.ts';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const test = ava.serial;
-const gatehouse = shareStories(ava);
+const gatehouse = shareStories(ava, [...FORGES, 'github']);
 
 const POLICY = `version: 1
 override: { by: bob }

@@ -1,7 +1,9 @@
-import test from 'ava';
-import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const rules = (body: string) => `version: 1\nrules:\n${body}`;
 const REVIEWED = rules("  - { id: reviewed, require: { approvals: { from: '@acme/*' } } }\n");
@@ -44,7 +46,7 @@ async function signedBy(scene: Scene, signer: string): Promise<string | undefine
 }
 
 // Serial: they share the members of one organisation, and count what is asked about them.
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test.serial(`${name}: a member who may be hidden never counts as a stranger, nor as a member`, async (t) => {
     const { scene: open } = gatehouse(name);
     const scene = open({ '.gatehouse.yml': STRANGERS });

@@ -1,5 +1,7 @@
-import test from 'ava';
-import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+import { forgesOf, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const baselineOf = (head: string) => `version: 1
 ${head}rules:

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { WORKER } from '../helpers/door.ts';
-import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+import { ALL_FORGES, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 const POLICY = `version: 1
 override: { by: bob }
@@ -9,7 +9,7 @@ rules:
     require: { title: '^feat: ' }
 `;
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   test.serial(`${name}: a resync finds that the comment of an override is gone`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const { forge, repository, door } = story;

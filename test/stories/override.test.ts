@@ -1,7 +1,9 @@
-import test from 'ava';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const POLICY = `version: 1
 override: { by: [bob, mallory, renovate, '@acme/leads'] }

@@ -1,7 +1,9 @@
-import test from 'ava';
-import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const POLICY = `version: 1
 rules:
@@ -10,7 +12,7 @@ rules:
 `;
 const CODEOWNERS = { github: '/src/ @bob\n/docs/ @carol\n', gitea: 'src/.* @bob\ndocs/.* @carol\n' };
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const dialect = name === 'github' ? 'github' : 'gitea';
 
   test(`${name}: the comment shows which files need whom, until they have approved`, async (t) => {

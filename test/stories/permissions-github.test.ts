@@ -1,8 +1,8 @@
-import test from 'ava';
 import { type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 // Anybody may review a public pull request, and only the words of those who may write count, however many others speak.
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, ['github'], { own: true });
 
 const OBJECTIONS = 'rules: [{ id: calm, forbid: { changes_requested: true } }]';
 const APPROVALS = 'rules: [{ id: reviewed, require: { approvals: 1 } }]';

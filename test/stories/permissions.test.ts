@@ -1,9 +1,11 @@
-import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { EVERY_FORGE, resyncNow, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, resyncNow, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 /** Whose word counts is a matter of what they may do now. Nobody sends a webhook of that. */
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, FORGES);
 
 const rules = (...lines: readonly string[]) =>
   `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
@@ -31,7 +33,7 @@ const said = (scene: Scene, number: number) => scene.comments(number).join();
 const stateOf = (scene: Scene, number: number) => scene.status(number)?.state;
 
 // Serial: one resync at a time.
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   const onGitHub = name === 'github';
   const begin = (policy: string) => gatehouse(name).scene({ '.gatehouse.yml': policy });
 

@@ -1,10 +1,12 @@
-import test from 'ava';
 import { withNewPusher } from '../../src/jobs/resync/outdated-reviews.ts';
-import { EVERY_FORGE, onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { nextSecond, until } from '../helpers/until.ts';
 
+const FORGES = forgesOf(import.meta.url);
+
 /** Whoever pushed a commit is no second pair of eyes for it, in whose name ever it was made. */
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, FORGES);
 
 const rules = (fresh: string) => `version: 1
 override: { by: [bob, carol] }
@@ -48,7 +50,7 @@ async function approves(scene: Scene, number: number, by: string): Promise<strin
   return scene.status(number)?.state;
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   for (const [fresh, policy] of Object.entries({ true: FRESH, 'except-updates': UPDATES })) {
     test(`${name}: who pushed in the author’s name does not approve (fresh: ${fresh})`, async (t) => {
       const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });

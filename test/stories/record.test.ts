@@ -1,12 +1,14 @@
-import ava from 'ava';
 import { recordAsText } from '../helpers/audit.ts';
 import { DOOR } from '../helpers/door.ts';
 import { gatehouse as command, type GatehouseProcess } from '../helpers/process.ts';
-import { FORGES, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import ava from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
+const FORGES = forgesOf(import.meta.url);
+
 const test = ava.serial;
-const shared = shareStories(ava);
+const shared = shareStories(ava, FORGES);
 
 const SECRET_LINE = 'const key = "AKIAQWERTYUIOPASDFGH";';
 const POLICY = `version: 1

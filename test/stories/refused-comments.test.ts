@@ -1,8 +1,10 @@
-import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
-import { FORGES, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, [...FORGES, 'gitea']);
 
 const FILES = {
   '.gatehouse.yml': `version: 1

@@ -1,8 +1,10 @@
-import test from 'ava';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
 import { makeSimulatedSite } from '../helpers/simulated-site.ts';
-import { FORGES, REPOSITORY, resyncNow, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, resyncNow, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const FILES = { '.gatehouse.yml': TITLES };
 const RENAMED = 'acme/gadgets';

@@ -1,7 +1,9 @@
-import test from 'ava';
-import { EVERY_FORGE, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const POLICY = `version: 1
 rules:
@@ -9,7 +11,7 @@ rules:
     require: { visibility: public, topic: 'tier-*' }
 `;
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test(`${name}: visibility and topics of the repository are judged`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
     await scene.setTopics('web', 'Tier-1');

@@ -1,8 +1,8 @@
-import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { EVERY_FORGE, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const gatehouse = shareStories(test, ALL_FORGES, { own: true });
 
 const POLICY = `version: 1
 rules:
@@ -150,7 +150,7 @@ function row(made: readonly string[]): string {
   return `${made.length}: ${[...kinds].map(([kind, all]) => (all.length > 1 ? `${kind} ×${all.length}` : kind)).join(', ')}`;
 }
 
-for (const name of EVERY_FORGE) {
+for (const name of ALL_FORGES) {
   test.serial(`${name}: requests of a review`, async (t) => {
     const counted = {
       ...(await countAll(

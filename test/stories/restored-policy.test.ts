@@ -1,9 +1,11 @@
-import test from 'ava';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const STRICT = { '.gatehouse.yml': "version: 1\nrules:\n  - id: small\n    require: { changed_files: '<= 1' }\n" };
 const LAX = { '.gatehouse.yml': STRICT['.gatehouse.yml'].replace('<= 1', '<= 200') };

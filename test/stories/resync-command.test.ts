@@ -1,7 +1,9 @@
-import test from 'ava';
 import { resync } from '../../src/commands/resync.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { FORGES, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const POLICY = "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n";
 

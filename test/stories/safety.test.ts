@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
 import MarkdownIt from 'markdown-it';
-import { FORGES, type Scene, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const OWNED = `version: 1
 rules:

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
 const APPROVED = {
   '.gatehouse.yml': `version: 1

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { openDoor, SECRET } from '../helpers/door.ts';
 import { tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const POLICY = { '.gatehouse.yml': "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n" };

@@ -1,10 +1,12 @@
-import test from 'ava';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { DOOR } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { FORGES, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const LAX = TITLES.replace('^feat: ', '');
 const FILES = { '.gatehouse.yml': TITLES };

@@ -1,9 +1,11 @@
-import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
-import { FORGES, pathsOfReads, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 for (const name of FORGES) {
   test(`${name}: no success is written for a title that changed meanwhile`, async (t) => {

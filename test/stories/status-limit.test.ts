@@ -1,8 +1,8 @@
-import test from 'ava';
 import { TITLED } from '../helpers/policies.ts';
 import { type Scene, type Story, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, ['github']);
 
 const GOOD = 'feat: things';
 const BAD = 'Things';

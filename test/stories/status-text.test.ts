@@ -1,10 +1,12 @@
-import test from 'ava';
-import { FORGES } from '../helpers/forges.ts';
+import { forgesOf } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
 import { shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 // Whatever text is in a status, it is set.
-const gatehouse = shareStories(test);
+const gatehouse = shareStories(test, FORGES);
 
 const OVERRIDABLE = TITLED['.gatehouse.yml'].replace('rules:', 'override: { by: bob }\nrules:');
 const RED = { title: 'things' };

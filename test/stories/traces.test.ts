@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { makeLog } from '../../src/log.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../helpers/collector.ts';
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { drawTrace, namesIn } from '../helpers/draw-trace.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
-import { FORGES, type Story, tellStory } from '../helpers/story.ts';
+import { forgesOf, type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const POLICY = `version: 1
 rules:

@@ -1,13 +1,24 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { within } from '../helpers/deadline.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
-import { FORGES, pathsOfReads, REPOSITORY, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import {
+  forgesOf,
+  pathsOfReads,
+  REPOSITORY,
+  type Scene,
+  type Story,
+  shareStories,
+  tellStory,
+} from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
-const gatehouse = shareStories(test, { WORKER_CONCURRENCY: '16' });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES, { env: { WORKER_CONCURRENCY: '16' } });
 
 const FILES = {
   '.gatehouse.yml': TWO_RULES,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type pg from 'pg';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
 import { REPOSITORY, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
 const FILES = { '.gatehouse.yml': TITLES };

@@ -1,8 +1,11 @@
-import test, { type ExecutionContext } from 'ava';
-import { FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import type { ExecutionContext } from 'ava';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { type Changes, symlink } from '../simulated-forge/git.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const APPROVED = (fresh: string) => `version: 1
 rules:

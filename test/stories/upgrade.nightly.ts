@@ -2,11 +2,12 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { type Story, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

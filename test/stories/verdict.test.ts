@@ -1,8 +1,10 @@
-import test from 'ava';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
-import { EVERY_FORGE, shareStories } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test, {}, { forges: EVERY_FORGE });
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const APPROVALS = `version: 1
 rules:
@@ -33,7 +35,7 @@ rules:
     require: { draft: false }
 `;
 
-for (const name of EVERY_FORGE) {
+for (const name of FORGES) {
   test(`${name}: an opened pull request has no status before its verdict`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });

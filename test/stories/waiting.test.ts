@@ -1,8 +1,10 @@
-import test from 'ava';
 import { WORKER } from '../helpers/door.ts';
-import { FORGES, REPOSITORY, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 
-const gatehouse = shareStories(test);
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const POLICY = `version: 1
 rules:

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
 import type { WorkflowRun } from '../simulated-forge/world.ts';
 
-const gatehouse = shareStories(test, {}, { forges: ['github'] });
+const gatehouse = shareStories(test, ['github']);
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1\nrules:\n  - id: ci\n    require: { checks: ${checks} }\n`,

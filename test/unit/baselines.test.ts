@@ -1,4 +1,3 @@
-import test from 'ava';
 import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
@@ -8,6 +7,7 @@ import type { BaselineRow } from '../../src/jobs/tables/baselines.ts';
 import { makeLog } from '../../src/log.ts';
 import { parsePolicy } from '../../src/review/policy/parse.ts';
 import type { ReviewWorkers } from '../../src/review/workers/review-workers.ts';
+import test from '../helpers/test.ts';
 
 const NAME = 'acme/.gatehouse';
 const FIRST: RepositoryNow = {

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { makeByteBudget } from '../../src/inbox/byte-budget.ts';
+import test from '../helpers/test.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

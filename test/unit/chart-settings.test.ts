@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config/config.ts';
+import test from '../helpers/test.ts';
 
 const CHART = new URL('../../charts/gatehouse/', import.meta.url);
 const readChart = (path: string) => readFile(new URL(path, CHART), 'utf8');

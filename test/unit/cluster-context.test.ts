@@ -1,5 +1,5 @@
-import test from 'ava';
 import { contextFault, loadCommand } from '../cluster/context.ts';
+import test from '../helpers/test.ts';
 
 const HERE = 'https://127.0.0.1:6443';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

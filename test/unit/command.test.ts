@@ -1,5 +1,5 @@
-import test from 'ava';
 import { commandIn } from '../../src/forges/port/command.ts';
+import test from '../helpers/test.ts';
 
 const HEAD = 'b'.repeat(40);
 

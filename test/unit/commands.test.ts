@@ -1,8 +1,8 @@
-import test from 'ava';
 import { defineCommand } from '../../src/commands/command.ts';
 import { EX_USAGE } from '../../src/commands/failures.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { runCommand } from '../helpers/run-command.ts';
+import test from '../helpers/test.ts';
 
 const MAX_WIDTH = 120;
 

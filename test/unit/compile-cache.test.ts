@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { execute } from '../helpers/execute.ts';
+import test from '../helpers/test.ts';
 
 /** Prints the folders of the process and of its thread. */
 const PROGRAM = `

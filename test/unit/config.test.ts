@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import test from 'ava';
 import {
   describeSslMode,
   parseConfig as parse,
@@ -7,6 +6,7 @@ import {
   parseForgeConfig,
   parseSecret,
 } from '../../src/config/config.ts';
+import test from '../helpers/test.ts';
 
 type Environment = Parameters<typeof parse>[0];
 type ReadFile = Parameters<typeof parse>[2];

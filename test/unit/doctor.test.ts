@@ -1,4 +1,3 @@
-import test from 'ava';
 import { type Check, type Context, ok, runCheck, type Site } from '../../src/commands/doctor/check.ts';
 import { REQUIRED_STATUS } from '../../src/commands/doctor/forge.ts';
 import { WEBHOOK_CHECKS } from '../../src/commands/doctor/webhook.ts';
@@ -6,6 +5,7 @@ import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { Hook, HookList, Inspection, RequiredStatus } from '../../src/forges/port/inspection.ts';
 import type { ReviewWorkers } from '../../src/review/workers/review-workers.ts';
+import test from '../helpers/test.ts';
 
 /** Where acme/widgets was found on a forge that tells these things. */
 function contextOf(

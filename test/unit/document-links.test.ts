@@ -1,7 +1,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import test from '../helpers/test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { WEBHOOKS } from '../../src/facts/webhooks.ts';
 import { eventLabel, installationIn, interpretEvent } from '../../src/forges/interpret-event.ts';
 import { type ReviewRequest, requestedReview } from '../../src/forges/port/review-requests.ts';
@@ -6,6 +5,7 @@ import { keyOf } from '../../src/jobs/queue/queue.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { payloads } from '../helpers/payloads.ts';
 import fc from '../helpers/property.ts';
+import test from '../helpers/test.ts';
 
 const repository = { full_name: 'acme/widgets' };
 

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { execute } from '../helpers/execute.ts';
+import test from '../helpers/test.ts';
 
 test('a program is given its input, and what it prints is returned', async (t) => {
   t.deepEqual(await execute('sh', ['-c', 'cat; echo why >&2'], { input: 'what' }), { stdout: 'what', stderr: 'why\n' });

@@ -1,9 +1,9 @@
-import test from 'ava';
 import { pino } from 'pino';
 import type { Access } from '../../src/forges/port/access.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { watchForgeAccess } from '../../src/jobs/forge-access.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import test from '../helpers/test.ts';
 
 const LIMITED = new ForgeError('rate-limited', 'GET /user: the forge must wait');
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { NOWHERE, onFreePort } from '../helpers/free-port.ts';
+import test from '../helpers/test.ts';
 
 async function listen(t: ExecutionContext, port: number): Promise<Server> {
   const server = createServer().listen(port, '127.0.0.1');

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { makeGroupCommit } from '../../src/inbox/group-commit.ts';
+import test from '../helpers/test.ts';
 
 const never = new AbortController().signal;
 const limits = { maxItems: 10, maxWeight: 100, weigh: (weight: number) => weight };

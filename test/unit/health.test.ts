@@ -1,5 +1,5 @@
-import test from 'ava';
 import { makeHealth } from '../../src/http/health.ts';
+import test from '../helpers/test.ts';
 
 const up = async () => undefined;
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
 import { makeApp } from '../../src/http/app.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import test from '../helpers/test.ts';
 
 test('an unexpected error is logged with the delivery that it happened to', async (t) => {
   const lines: Readonly<Record<string, unknown>>[] = [];

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { describeError, makeLog } from '../../src/log.ts';
+import test from '../helpers/test.ts';
 
 test('an error keeps its type, message, code and causes', (t) => {
   const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { makeLongStringFilter } from '../../src/common/long-strings.ts';
 import fc from '../helpers/property.ts';
+import test from '../helpers/test.ts';
 
 /** In chunks of so many bytes, so that escapes and characters are cut. */
 function filtered(text: string, maxStringBytes: number, chunkBytes: number): string {

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { parse } from 'yaml';
 import { check } from '../../src/commands/check.ts';
 import { test as testCommand } from '../../src/commands/test.ts';
 import { SETTINGS } from '../../src/config/config.ts';
 import { runCommand } from '../helpers/run-command.ts';
+import test from '../helpers/test.ts';
 
 /** The policy of this repository. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { inPacedBatches } from '../../src/jobs/paced-batches.ts';
+import test from '../helpers/test.ts';
 
 /** Batches that take so many milliseconds each, on a clock that only they and the pauses advance. */
 function play(batchMs: readonly number[], maxMs = 1_000_000) {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { parseSync } from 'oxc-parser';
+import test from '../helpers/test.ts';
 import { plant } from '../planted/fault.ts';
 import { FAULTS } from '../planted/faults.ts';
 

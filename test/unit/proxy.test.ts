@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 // Long enough for any answer to arrive: a slow machine can only make these tests too kind.

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { readPullRequestUrl } from '../../src/forges/port/addresses.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
+import test from '../helpers/test.ts';
 
 const SEVEN = { ok: true, ref: { repository: 'acme/widgets', number: 7 } } as const;
 

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { pino } from 'pino';
 import type { HealthReport } from '../../src/http/health.ts';
 import { makeReadiness } from '../../src/http/readiness.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import test from '../helpers/test.ts';
 
 const UP: HealthReport = { database: { status: 'up' }, redis: { status: 'up' } };
 const NO_REDIS: HealthReport = { ...UP, redis: { status: 'down', message: 'is not connected' } };

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
-import test from 'ava';
 import { tablesFor } from '../../src/db/rights.ts';
+import test from '../helpers/test.ts';
 
 /** Of an upsert, too: there is no other INSERT before its DO UPDATE. */
 const PATTERNS = {

@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
+import { FOLDER } from '../helpers/groups.ts';
 import { keepFindings, NEVER_TWICE, refusal } from '../helpers/second-run.ts';
 import { makeTally } from '../helpers/tally.ts';
+import test from '../helpers/test.ts';
 
 const TESTS = fileURLToPath(new URL('..', import.meta.url));
 
@@ -32,6 +33,14 @@ test('what may never happen never gets a second run', (t) => {
     refusal(failed('unit/a.test.ts', 'stories/crash.test.ts')),
     'what failed may never happen: test/stories/crash.test.ts',
   );
+});
+
+test('what may never happen never gets a second run in a group either', (t) => {
+  const run = failed('unit/a.test.ts');
+  const group = { testFile: join(FOLDER, 'stories-1.test.ts'), title: 'test/stories/crash.test.ts › a title' };
+  run.tally.note({ type: 'test-failed', ...group, err: { name: 'Error', message: 'no' } });
+  run.tally.note({ type: 'worker-finished', ...group });
+  t.is(refusal(run), 'what failed may never happen: test/stories/crash.test.ts');
 });
 
 test('five files that failed run again, and six do not', (t) => {

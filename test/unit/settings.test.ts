@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { parseConfig, SETTINGS } from '../../src/config/config.ts';
+import test from '../helpers/test.ts';
 
 const page = await readFile(new URL('../../docs/settings.md', import.meta.url), 'utf8');
 

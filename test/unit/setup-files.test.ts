@@ -2,11 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { lstat, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import test from 'ava';
 import { parse } from 'yaml';
 import { checkFiles, filesOf, ingressHost, writeFiles } from '../../src/commands/setup/files.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { makeFolder } from '../helpers/setup.ts';
+import test from '../helpers/test.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { nextSteps } from '../../src/commands/setup/next.ts';
 import { readOptions } from '../../src/commands/setup/options.ts';
+import test from '../helpers/test.ts';
 
 const values = {
   kubernetes: true,

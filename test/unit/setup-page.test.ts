@@ -1,6 +1,7 @@
 import { request } from 'node:http';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { openManifestPage } from '../../src/commands/setup/page.ts';
+import test from '../helpers/test.ts';
 
 const FORGE = 'https://git.example.com';
 const WISHES = {

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { checkSignature, type SigningSecrets } from '../../src/http/signature-check.ts';
 import { signatureOf } from '../helpers/signature.ts';
+import test from '../helpers/test.ts';
 
 const GITHUB_SECRET = "It's a Secret to Everybody";
 const GITHUB_DIGEST = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';

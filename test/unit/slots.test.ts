@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { Jobs, Kind, TakenJob } from '../../src/jobs/queue/queue.ts';
 import { makeSlots } from '../../src/jobs/slots.ts';
 import { makeLog } from '../../src/log.ts';
+import test from '../helpers/test.ts';
 
 type Job = TakenJob<Jobs[Kind]>;
 

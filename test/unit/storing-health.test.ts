@@ -1,5 +1,5 @@
-import test from 'ava';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
+import test from '../helpers/test.ts';
 
 const FAULT = 'cannot store deliveries';
 

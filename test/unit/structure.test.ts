@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { parseSync, Visitor } from 'oxc-parser';
+import test from '../helpers/test.ts';
 
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 /** Of a function's own: lines of functions nested in it are counted as theirs. */

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { summarize } from '../helpers/summary.ts';
+import test from '../helpers/test.ts';
 
 const outcome = (passed: number, failed: number, skipped: number, exitCode: number) => ({
   counts: { passed, failed, skipped },

@@ -1,5 +1,7 @@
-import test from 'ava';
+import { join } from 'node:path';
+import { FOLDER } from '../helpers/groups.ts';
 import { makeTally } from '../helpers/tally.ts';
+import test from '../helpers/test.ts';
 
 const A = { testFile: 'a.test.ts' };
 const B = { testFile: 'b.test.ts' };
@@ -64,4 +66,23 @@ test('a failure has the error, or the value that was thrown, and no colours', (t
     tally.failures().map(({ text }) => text),
     ['Error: no', "'thrown'\nlogged"],
   );
+});
+
+test('what fails in a group is a failure of its own file, and counts there', (t) => {
+  const tally = makeTally();
+  const group = { testFile: join(FOLDER, 'stories-1.test.ts') };
+  const titles = [
+    'test/unit/a.test.ts › one › of two',
+    'test/unit/b.test.ts › one › of two',
+    'test/unit/b.test.ts › due',
+  ];
+  for (const title of titles) {
+    tally.note({ type: 'selected-test', ...group, title });
+  }
+  tally.note({ type: 'test-passed', ...group, title: titles[0] ?? '' });
+  tally.note({ type: 'test-failed', ...group, title: titles[1] ?? '', err: { name: 'Error', message: 'no' } });
+  const b = join(FOLDER, '../../test/unit/b.test.ts');
+  t.like(tally.failures(), [{ file: b, title: 'one › of two' }]);
+  t.deepEqual(tally.counts(b), { passed: 0, failed: 2, skipped: 0 });
+  t.deepEqual(tally.counts(), { passed: 1, failed: 2, skipped: 0 });
 });

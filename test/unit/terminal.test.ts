@@ -1,5 +1,5 @@
-import test from 'ava';
 import { hasColours } from '../../src/commands/terminal.ts';
+import test from '../helpers/test.ts';
 
 const screen = { isTTY: true, write: () => true };
 const pipe = { write: () => true };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import test from 'ava';
 import { withTimeout } from '../../src/common/timeout.ts';
+import test from '../helpers/test.ts';
 
 const LIMIT_MS = 20;
 

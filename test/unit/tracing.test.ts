@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
 import { makeLog } from '../../src/log.ts';
 import { startTracing } from '../../src/tracing/opentelemetry.ts';
 import { NO_TRACING, type Tracing } from '../../src/tracing/tracing.ts';
 import { startCollector } from '../helpers/collector.ts';
+import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';

@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type ForgeConfig, makeForge } from '../../../src/forges/make-forge.ts';
 import { NOWHERE } from '../../helpers/free-port.ts';
+import test from '../../helpers/test.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { FORGES, setUp } from './setup.ts';
 

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../../helpers/test.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const status = (context: string, state: string, author: string) => ({ context, state, author, description: '' });

@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import test from '../../helpers/test.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const ONE_PULL = /\/pulls\/1$/;

@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { makeForge } from '../../../src/forges/make-forge.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
+import test from '../../helpers/test.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../../helpers/test.ts';
 import { readDescription } from '../../simulated-forge/api/description.ts';
 import { githubChecks } from '../../simulated-forge/github-api/checks.ts';
 import { fileOf, VERSIONS } from '../../simulated-forge/github-api/versions.ts';

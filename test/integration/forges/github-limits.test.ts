@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { makeGitHubClient } from '../../../src/forges/github/client.ts';
 import { makeGitHub } from '../../../src/forges/github/github.ts';
 import { makePause } from '../../../src/forges/limits/pause.ts';
@@ -8,6 +8,7 @@ import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { makeAgent } from '../../../src/forges/transport/agent.ts';
 import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
+import test from '../../helpers/test.ts';
 import { until } from '../../helpers/until.ts';
 import { forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 

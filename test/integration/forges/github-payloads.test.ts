@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../../helpers/test.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import { type SimulatedForge, startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import type { WebhookEvent } from '../../simulated-forge/webhooks.ts';

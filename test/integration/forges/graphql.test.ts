@@ -1,6 +1,7 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import test from '../../helpers/test.ts';
 import { symlink } from '../../simulated-forge/git.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, openPullRequest, type Setup, SITE, setUp } from './setup.ts';

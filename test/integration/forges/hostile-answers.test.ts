@@ -1,8 +1,9 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { TRIAGE } from '../../../src/facts/triage.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PersonReview } from '../../../src/forges/port/pull-request.ts';
+import test from '../../helpers/test.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import { VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 import type { SimulatedForgeOptions } from '../../simulated-forge/simulated-forge.ts';

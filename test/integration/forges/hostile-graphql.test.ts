@@ -1,8 +1,9 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Checks } from '../../../src/forges/port/checks.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import test from '../../helpers/test.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';

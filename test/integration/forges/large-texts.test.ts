@@ -1,4 +1,4 @@
-import ava from 'ava';
+import ava from '../../helpers/test.ts';
 import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
 
 // Serial: the forge writes its answers in this process, and a connection waits only 5 seconds for it.

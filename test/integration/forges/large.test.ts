@@ -1,6 +1,6 @@
-import test from 'ava';
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
+import test from '../../helpers/test.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** The simulated forge takes long for large answers on a busy machine. */

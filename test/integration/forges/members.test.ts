@@ -1,6 +1,6 @@
-import test from 'ava';
 import { makeForge } from '../../../src/forges/make-forge.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
+import test from '../../helpers/test.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { FORGES, SITE, setUp } from './setup.ts';
 

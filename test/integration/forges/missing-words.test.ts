@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { TRIAGE } from '../../../src/facts/triage.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import test from '../../helpers/test.ts';
 import { user } from '../../simulated-forge/gitea-shapes.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { forgeError, headOf, SITE, setUp } from './setup.ts';

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test from '../../helpers/test.ts';
 import { SITE, setUp } from './setup.ts';
 
 test('github: the webhook of an organisation is listed to its owners alone', async (t) => {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
+import test from '../../helpers/test.ts';
 import { everythingIn, FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** A host that must never be asked, and what it was asked nevertheless. */

@@ -1,5 +1,6 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Overviews } from '../../../src/forges/port/many-repositories.ts';
+import test from '../../helpers/test.ts';
 import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 async function setUpOverviews(t: ExecutionContext) {

@@ -1,8 +1,8 @@
-import test from 'ava';
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
+import test from '../../helpers/test.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();

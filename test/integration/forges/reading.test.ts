@@ -1,5 +1,5 @@
-import test from 'ava';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
+import test from '../../helpers/test.ts';
 import { until } from '../../helpers/until.ts';
 import { submodule, symlink } from '../../simulated-forge/git.ts';
 import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';

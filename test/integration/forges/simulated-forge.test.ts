@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test from 'ava';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { signatureOf } from '../../helpers/signature.ts';
+import test from '../../helpers/test.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const API = { github: '/api/v3', gitea: '/api/v1', forgejo: '/api/v1' } as const;

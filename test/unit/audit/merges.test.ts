@@ -1,7 +1,7 @@
-import test from 'ava';
 import { type Outcome, outcomeOf } from '../../../src/audit/merges.ts';
 import type { PostedStatus, StatusState } from '../../../src/forges/port/postings.ts';
 import { NOTHING_REQUIRED } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 
 const MERGED_AT = '2026-03-01T12:00:10Z';
 const GREEN = 'All 3 rules that apply are met';

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { ruleChanges, type StoredRule, storedRules } from '../../../src/audit/rule-changes.ts';
 import type { RecordedRule } from '../../../src/audit/verdict-record.ts';
+import test from '../../helpers/test.ts';
 
 const rule = (outcome: RecordedRule['outcome'], id = 'title'): RecordedRule => ({
   id,

@@ -1,9 +1,9 @@
-import test from 'ava';
 import { digestOfRecord, MAX_RECORDED_CHARACTERS, recordedRules } from '../../../src/audit/verdict-record.ts';
 import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts';
 import type { Location } from '../../../src/review/predicates/predicate.ts';
 import { pathList, say } from '../../../src/review/text.ts';
 import { PASSED } from '../../helpers/audit.ts';
+import test from '../../helpers/test.ts';
 
 function failing(id: string, locations: readonly Location[], title = 'a title'): EvaluatedRule {
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import test from 'ava';
 import { type Moment, renderPage } from '../../../demo/page/page.ts';
+import test from '../../helpers/test.ts';
 
 const SCRIPT = '<script>alert(1)</script>';
 

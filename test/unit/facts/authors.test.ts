@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import test from 'ava';
 import { authorsOf } from '../../../src/facts/authors/authors.ts';
 import { coAuthorsOf } from '../../../src/facts/authors/co-authors.ts';
 import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
@@ -9,6 +8,7 @@ import type { NamedAddress } from '../../../src/forges/port/accounts.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Commit } from '../../../src/forges/port/pull-request.ts';
 import { sized } from '../../helpers/size.ts';
+import test from '../../helpers/test.ts';
 import { randomOf, SEED } from '../../simulated-forge/api/seed.ts';
 import { requiring } from '../review/judge.ts';
 

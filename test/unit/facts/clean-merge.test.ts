@@ -1,5 +1,5 @@
-import test from 'ava';
 import { isCleanMerge } from '../../../src/facts/clean-merge.ts';
+import test from '../../helpers/test.ts';
 
 const tree = (files: Readonly<Record<string, string>>) => new Map(Object.entries(files));
 const base = tree({ ours: '1', theirs: '1', both: '1', same: '1', gone: '1' });

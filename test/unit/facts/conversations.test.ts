@@ -1,10 +1,10 @@
-import test from 'ava';
 import { judgedFacts } from '../../../src/facts/compare.ts';
 import { gatherFacts } from '../../../src/facts/gather.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { Conversation, Conversations } from '../../../src/forges/port/conversations.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import test from '../../helpers/test.ts';
 
 const CONVERSATION: Conversation = {
   author: 'bob',

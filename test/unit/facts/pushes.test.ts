@@ -1,6 +1,6 @@
-import test from 'ava';
 import { broughtBy, type Push, pushersOf } from '../../../src/facts/authors/pushes.ts';
 import { sized } from '../../helpers/size.ts';
+import test from '../../helpers/test.ts';
 import { randomOf, SEED } from '../../simulated-forge/api/seed.ts';
 
 type Commits = Parameters<typeof broughtBy>[0];

@@ -1,10 +1,10 @@
-import test from 'ava';
 import type { Reading } from '../../../src/facts/fact.ts';
 import { type Facts, factsOf } from '../../../src/facts/table.ts';
 import { teams as fact, type MemberRole } from '../../../src/facts/teams.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { isMember } from '../../../src/review/predicates/team-members.ts';
+import test from '../../helpers/test.ts';
 
 const GROUP = { people: [], teams: ['octo/*'] };
 

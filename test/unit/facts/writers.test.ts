@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import test from 'ava';
 import type { Present, Reading } from '../../../src/facts/fact.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { writers as fact, mayWrite, type Writers } from '../../../src/facts/writers.ts';
@@ -8,6 +7,7 @@ import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { WriteAccess } from '../../../src/forges/port/pull-request.ts';
 import type { YesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
+import test from '../../helpers/test.ts';
 
 type Reviews = NonNullable<Given['reviews']>;
 

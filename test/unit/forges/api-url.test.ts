@@ -1,5 +1,5 @@
-import test from 'ava';
 import { apiUrlOf } from '../../../src/forges/port/addresses.ts';
+import test from '../../helpers/test.ts';
 
 test("the API's address follows from the one that people use", (t) => {
   const cases = [

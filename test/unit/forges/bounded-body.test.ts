@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { request } from 'undici';
 import { type AnswerLimits, readBounded } from '../../../src/forges/transport/bounded-body.ts';
+import test from '../../helpers/test.ts';
 
 const TEXT = 'one line\n'.repeat(10_000);
 

@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { z } from 'zod';
 import * as shapes from '../../../src/forges/github/shapes.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { readDescription } from '../../simulated-forge/api/description.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';

@@ -1,7 +1,7 @@
-import test from 'ava';
 import { installationIn, interpretEvent } from '../../../src/forges/interpret-event.ts';
 import { requestedReview } from '../../../src/forges/port/review-requests.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';

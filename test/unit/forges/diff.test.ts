@@ -1,6 +1,6 @@
-import test from 'ava';
 import { countLines, diffOfPatch, MAX_PATCH_LENGTH, splitDiff } from '../../../src/forges/diff.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { compareTrees, printDiff } from '../../simulated-forge/tree-diff.ts';
 
 /** As `git diff` prints them, core.quotePath being on for the one in quotes. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { hookEvents, missingHookEvents } from '../../../src/forges/gitea/hook-events.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../../src/forges/github/app-permissions.ts';
+import test from '../../helpers/test.ts';
 
 /** What the documents tell people to set by hand is what the program sets and checks. */
 const read = (name: string) => readFile(new URL(`../../../docs/${name}`, import.meta.url), 'utf8');

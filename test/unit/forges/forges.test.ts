@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import test from 'ava';
 import { setup } from '../../../src/commands/setup/setup.ts';
 import { FORGE_NAMES, FORGES } from '../../../src/forges/port/forges.ts';
+import test from '../../helpers/test.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { z } from 'zod';
 import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
 import { pullRequest } from '../../../src/forges/gitea/read.ts';
+import test from '../../helpers/test.ts';
 
 /** Answers every question with one pull request. */
 function clientAnswering(pull: object): GiteaClient {

@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { GiteaClient } from '../../../src/forges/gitea/client.ts';
 import { hiddenTeams, writeAccess } from '../../../src/forges/gitea/write-access.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import test from '../../helpers/test.ts';
 
 interface Team {
   readonly permission: string;

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { validate } from '@octokit/graphql-schema';
-import test from 'ava';
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -19,6 +18,7 @@ import { reviewQuery } from '../../../src/forges/github/review-query.ts';
 import { REVIEWS_QUERY } from '../../../src/forges/github/reviews.ts';
 import { SIGNERS_QUERY } from '../../../src/forges/github/signers.ts';
 import { pathsAtBase } from '../../../src/review/policy/paths.ts';
+import test from '../../helpers/test.ts';
 
 const QUERIES = {
   review: reviewQuery(pathsAtBase('github')),

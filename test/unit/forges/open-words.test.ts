@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import test from 'ava';
+import test from '../../helpers/test.ts';
 
 const PORT = new URL('../../../src/forges/port/', import.meta.url);
 const read = (file: string) => readFile(new URL(file, PORT), 'utf8');

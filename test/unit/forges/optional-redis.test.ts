@@ -1,7 +1,7 @@
-import test from 'ava';
 import { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
+import test from '../../helpers/test.ts';
 
 /** Points to an address without a Redis, and connects only at the first command. */
 function unconnected(): Redis {

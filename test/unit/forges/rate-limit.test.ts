@@ -1,5 +1,5 @@
-import test from 'ava';
 import { exhaustedUntil, rateLimitedUntil, rateLimitOf } from '../../../src/forges/limits/rate-limit.ts';
+import test from '../../helpers/test.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const headers = (fields: Record<string, string> = {}) => new Headers(fields);

@@ -1,7 +1,7 @@
-import test from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { UnknownCommitError } from '../../../src/forges/port/forge-error.ts';
 import { rememberFiles } from '../../../src/forges/remember-files.ts';
+import test from '../../helpers/test.ts';
 
 const COMMIT = 'a'.repeat(40);
 

@@ -1,4 +1,3 @@
-import test from 'ava';
 import {
   type ReportedRun,
   type ReportedSuite,
@@ -6,6 +5,7 @@ import {
   standingStatuses,
 } from '../../../src/forges/standing-checks.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 
 const RESULTS = ['success', 'failure', 'skipped', 'neutral', 'cancelled', 'stale', 'pending'];
 const ENDED = ['success', 'failure'];

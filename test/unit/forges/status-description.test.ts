@@ -1,6 +1,6 @@
-import test from 'ava';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { meaningOfSuccess, NOTHING_REQUIRED, withoutDetails } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 
 const described: (text: string, end?: string) => string = statusDescription;
 

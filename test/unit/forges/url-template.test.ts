@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import test from 'ava';
 import { urlTemplate } from '../../../src/forges/transport/url-template.ts';
+import test from '../../helpers/test.ts';
 
 const FORGES = new URL('../../../src/forges/', import.meta.url);
 

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { insertsByQueue } from '../../../src/jobs/queue/engine.ts';
 import { QUEUES } from '../../../src/jobs/queues.ts';
+import test from '../../helpers/test.ts';
 
 test('the first of the deliveries in a batch that ask for one review is its origin', (t) => {
   const request = (delivery: string) =>

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { secondsSinceQueued } from '../../../src/jobs/queue/job-age.ts';
+import test from '../../helpers/test.ts';
 
 const at = (seconds: number) => new Date(1_000 * seconds);
 

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { JudgedTooOftenError, makeJudgingLimit } from '../../../src/jobs/review/judging-limit.ts';
+import test from '../../helpers/test.ts';
 
 const HOUR_MS = 60 * 60_000;
 

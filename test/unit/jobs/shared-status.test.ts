@@ -1,8 +1,8 @@
-import test from 'ava';
 import { sameContext, statusContext } from '../../../src/forges/port/status-context.ts';
 import { sharedStatus } from '../../../src/jobs/review/shared-status.ts';
 import type { HeadVerdict } from '../../../src/jobs/tables/reviews.ts';
 import { meaningOfSuccess } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 
 test('the base branch takes the place of every {base}', (t) => {
   t.is(statusContext('gatehouse/{base}', 'release/1.x'), 'gatehouse/release/1.x');

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
@@ -11,6 +10,7 @@ import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { linksOf } from '../../../src/review/rendering/links.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
 const ORIGIN = { path: '.gatehouse.yml', repository: 'octo/.gatehouse' };

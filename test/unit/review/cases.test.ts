@@ -1,4 +1,3 @@
-import test from 'ava';
 import { parseCases } from '../../../src/review/cases/parse.ts';
 import { runCases, unknownRules } from '../../../src/review/cases/run.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
@@ -6,6 +5,7 @@ import { notEvaluated } from '../../../src/review/evaluation/not-evaluated.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { say } from '../../../src/review/text.ts';
 import { LONG_KEYS, MANY_RULES, MANY_UNKNOWN_RULES } from '../../helpers/hostile-policies.ts';
+import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
 const POLICY = "version: 1\nrules:\n  - id: title\n    require: { title: '^feat: ' }\n";

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { check, formatFaults } from '../../../src/commands/check.ts';
 import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { runCommand } from '../../helpers/run-command.ts';
+import test from '../../helpers/test.ts';
 
 async function run(args: readonly string[], stdin = '', folder = '.') {
   const { code, stdout: out, stderr: err } = await runCommand(check, args, { folder, input: stdin });

@@ -1,5 +1,5 @@
-import test from 'ava';
 import type { Given } from '../../../src/review/cases/given.ts';
+import test from '../../helpers/test.ts';
 import { verdict } from './judge.ts';
 
 const WEB = "require: { checks: { name: ['ci/web*', lint], is: [success, skipped], from: jenkins } }";

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { type CodeOwnersDialect, FORGES } from '../../../src/forges/port/forges.ts';
@@ -10,6 +9,7 @@ import { linksOf } from '../../../src/review/rendering/links.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
 import { plain, say } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 import { policyOf, requiring, verdict } from './judge.ts';
 
 function owners(text: string, path: string, dialect: CodeOwnersDialect = 'github'): string {

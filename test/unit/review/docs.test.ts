@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { parse } from 'yaml';
 import { factsOf } from '../../../src/facts/table.ts';
 import { given } from '../../../src/review/cases/given.ts';
@@ -7,6 +6,7 @@ import { OUTCOME_WORDS, wordsFor } from '../../../src/review/cases/schema.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
+import test from '../../helpers/test.ts';
 
 const RULES = 'docs/rules.md';
 const COOKBOOK = 'docs/cookbook.md';

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
@@ -11,6 +10,7 @@ import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
 // Conditions that are always true, false or undecided for this pull request

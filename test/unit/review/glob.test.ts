@@ -1,8 +1,8 @@
-import test from 'ava';
 import picomatch from 'picomatch';
 import { compileName } from '../../../src/facts/authors/names.ts';
 import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>
   compileGlobs(typeof globs === 'string' ? [globs] : globs).matches(path);

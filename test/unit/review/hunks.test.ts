@@ -1,6 +1,6 @@
-import test from 'ava';
 import { parseHunks } from '../../../src/review/predicates/hunks.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 
 test('added lines carry the number that they have in the new file', (t) => {
   const { added, complete } = parseHunks('@@ -3,2 +5,3 @@ function a() {\n one\n+two\n three\n@@ -20 +23,2 @@\n+x\n y');

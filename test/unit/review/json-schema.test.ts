@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
-import test from 'ava';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { OUTCOME_WORDS } from '../../../src/review/cases/schema.ts';
 import { casesJsonSchema, policyJsonSchema } from '../../../src/review/json-schema.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
+import test from '../../helpers/test.ts';
 
 test('the JSON Schema that is checked in is the one that is made (npm run schema)', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.schema.json', import.meta.url), 'utf8');

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
@@ -13,6 +12,7 @@ import { conclude, judgeOnce, readChange, readFacts, readOverridesNow, readPolic
 import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
+import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
 const BASE = 'a'.repeat(40);

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { PullRequestNow } from '../../../src/forges/port/pull-request.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type Present,
   pullRequestDigest,
 } from '../../../src/review/judged-by.ts';
+import test from '../../helpers/test.ts';
 
 const PULL_REQUEST: PullRequestNow = {
   ...factsOf({ title: 'A change' }).pullRequest,

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { needsBeside } from '../../../src/facts/needs.ts';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf, unreadFacts } from '../../../src/facts/table.ts';
@@ -8,6 +7,7 @@ import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { readToObserve, rulesInForce } from '../../../src/review/evaluation/observe.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = policyOf(`version: 1

@@ -1,4 +1,3 @@
-import test from 'ava';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { textDigest } from '../../../src/forges/port/command.ts';
@@ -16,6 +15,7 @@ import type { Policy } from '../../../src/review/policy/policy.ts';
 import { renderReview } from '../../../src/review/rendering/comment.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
+import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
 const HEAD = 'b'.repeat(40);

@@ -1,9 +1,9 @@
-import test from 'ava';
 import { makePathTree, parsePathPattern } from '../../../src/review/matching/path-tree.ts';
 import { compilePattern } from '../../../src/review/matching/pattern.ts';
 import { makeWildcard } from '../../../src/review/matching/wildcard.ts';
 import { readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 
 const segment = fc.array(fc.constantFrom('a', 'b', '🦊', '.', '*', '?'), { minLength: 1, maxLength: 4 });
 const pathPattern = fc

@@ -1,6 +1,6 @@
-import test from 'ava';
 import type { ChangedFile } from '../../../src/forges/port/pull-request.ts';
 import { CASES_PATH, meantBy, misnamedAmong, misnamedBy, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
+import test from '../../helpers/test.ts';
 
 for (const [path, meant] of [
   ['.gatehouse.yaml', '.gatehouse.yml'],

@@ -1,11 +1,11 @@
 import { deserialize, serialize } from 'node:v8';
-import test from 'ava';
 import * as limits from '../../../src/review/limits.ts';
 import type { Fault } from '../../../src/review/policy/faults.ts';
 import { mergeBaseline, mergePolicies } from '../../../src/review/policy/merge.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
 const origin = { path: '.gatehouse.yml' };

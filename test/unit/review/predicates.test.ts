@@ -1,6 +1,6 @@
-import test from 'ava';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { plain } from '../../../src/review/text.ts';
+import test from '../../helpers/test.ts';
 import { judge, type Row, requiring } from './judge.ts';
 
 const tables: Readonly<Record<string, readonly Row[]>> = {

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import test from 'ava';
+import test from '../../helpers/test.ts';
 
 const src = new URL('../../../src/', import.meta.url);
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import test from 'ava';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { policyOf, recipesIn } from '../../../src/review/recipes.ts';
+import test from '../../helpers/test.ts';
 
 const cookbook = await readFile(new URL('../../../docs/cookbook.md', import.meta.url), 'utf8');
 

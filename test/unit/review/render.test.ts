@@ -1,4 +1,3 @@
-import test from 'ava';
 import MarkdownIt from 'markdown-it';
 import { RE2JS } from 're2js';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
@@ -13,6 +12,7 @@ import { code, codeInCell, prose, proseInCell } from '../../../src/review/render
 import { explain } from '../../../src/review/rendering/terminal.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { policyOf, verdict } from './judge.ts';
 
 const POLICY = String.raw`version: 1

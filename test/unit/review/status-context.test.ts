@@ -1,5 +1,5 @@
-import test from 'ava';
 import { isContextOf, statusContext } from '../../../src/forges/port/status-context.ts';
+import test from '../../helpers/test.ts';
 
 test('a status has a name of the template for any branch, in any case', (t) => {
   for (const branch of ['main', 'release/1.2', 'x'.repeat(300), 'party-🎉', '🎉'.repeat(100)]) {

@@ -1,9 +1,9 @@
-import test from 'ava';
 import { patchOf } from '../../../src/facts/changed-files.ts';
 import { fingerprinted } from '../../../src/review/evaluation/fingerprint.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { brokenPolicyVerdict, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
+import test from '../../helpers/test.ts';
 import { verdict } from './judge.ts';
 
 const POLICY = `version: 1

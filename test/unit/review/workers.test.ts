@@ -1,4 +1,3 @@
-import test from 'ava';
 import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
@@ -8,6 +7,7 @@ import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import { makeReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { makeWorkerPool, type WorkerPoolOptions } from '../../../src/review/workers/worker-pool.ts';
+import test from '../../helpers/test.ts';
 import { policyOf, ruleOf } from './judge.ts';
 import { noise } from './noise.ts';
 

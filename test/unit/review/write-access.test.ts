@@ -1,4 +1,3 @@
-import test from 'ava';
 import { type Facts, factsOf } from '../../../src/facts/table.ts';
 import type { YesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
@@ -6,6 +5,7 @@ import { neededFacts } from '../../../src/review/policy/needs.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
 import { compareOutcomes, type Outcome, worstOf } from '../../../src/review/predicates/predicate.ts';
 import { plain } from '../../../src/review/text.ts';
+import test from '../../helpers/test.ts';
 import { ruleOf } from './judge.ts';
 
 function judged(condition: string, facts: Facts) {

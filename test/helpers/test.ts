@@ -1,0 +1,112 @@
+/**
+ * `test` of AVA, for every test file. A file that runs by itself declares its tests to AVA. A group loads many files into
+ * one process, and declares the tests of all of them, one after the other, with the file before each title.
+ */
+import { fileURLToPath } from 'node:url';
+import ava, { type ExecutionContext } from 'ava';
+import { isGroup, OF_FILE } from './groups.ts';
+
+type Body = (t: ExecutionContext) => unknown;
+type Declare = (title: string, body: Body) => void;
+type Hook = (body: Body) => void;
+
+/** What test files use of AVA's interface. */
+export interface Test extends Declare {
+  readonly serial: Declare;
+  readonly skip: Declare;
+  /** Before the first test of the file. */
+  readonly before: Hook;
+  /** After its last one, whatever has failed. */
+  readonly after: { readonly always: Hook };
+}
+
+interface Collected {
+  readonly file: string;
+  readonly tests: { readonly title: string; readonly body: Body; readonly skipped: boolean }[];
+  readonly before: Body[];
+  readonly after: Body[];
+}
+
+let collecting: Collected | undefined;
+const atEnd: (() => Promise<void>)[] = [];
+
+function collected(): Collected {
+  if (collecting === undefined) {
+    throw new Error('a group declares its tests while it loads its files');
+  }
+  return collecting;
+}
+
+const declare = (skipped: boolean) => (title: string, body: Body) => {
+  collected().tests.push({ title, body, skipped });
+};
+
+/** Collects what a file declares. */
+const collector: Test = Object.assign(declare(false), {
+  serial: declare(false),
+  skip: declare(true),
+  before: (body: Body) => void collected().before.push(body),
+  after: { always: (body: Body) => void collected().after.push(body) },
+});
+
+/** Groups are in a folder of their own. */
+const isGrouped = isGroup(fileURLToPath(ava.meta.file));
+
+const test: Test = isGrouped ? collector : ava;
+export default test;
+
+/** Closes what the tests of this process share. */
+export function afterAll(close: () => Promise<void>): void {
+  if (isGrouped) {
+    atEnd.push(close);
+  } else {
+    ava.after.always('close what is shared', close);
+  }
+}
+
+/**
+ * Loads these files, each wholly before the next, and declares their tests.
+ * @public The groups that test/run.ts writes call it.
+ */
+export async function declareGroup(files: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
+  const all: Collected[] = [];
+  for (const [file, load] of Object.entries(files)) {
+    collecting = { file, tests: [], before: [], after: [] };
+    await load();
+    all.push(collecting);
+  }
+  collecting = undefined;
+  for (const one of all) {
+    declareFile(one);
+  }
+  ava.after.always('close what is shared', async () => {
+    for (const close of atEnd) {
+      await close();
+    }
+  });
+}
+
+function declareFile({ file, tests, before, after }: Collected): void {
+  let left = tests.filter(({ skipped }) => !skipped).length;
+  let prepared: Promise<void> | undefined;
+  for (const { title, body, skipped } of tests) {
+    (skipped ? ava.serial.skip : ava.serial)(`${file}${OF_FILE}${title}`, async (t) => {
+      try {
+        prepared ??= inOrder(before, t);
+        await prepared;
+        await body(t);
+      } finally {
+        left -= 1;
+        if (left === 0) {
+          await inOrder(after, t);
+        }
+      }
+    });
+  }
+}
+
+async function inOrder(bodies: readonly Body[], t: ExecutionContext): Promise<void> {
+  for (const body of bodies) {
+    await body(t);
+  }
+}
