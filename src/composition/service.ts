@@ -15,7 +15,7 @@ import { CHECK_TIMEOUT_MS, makeHealth } from '../http/health.ts';
 import { addHealthRoutes } from '../http/health-routes.ts';
 import { addMetricsRoute } from '../http/metrics-route.ts';
 import { makeReadiness } from '../http/readiness.ts';
-import { closeConnections, listen, makeServer, stopListening } from '../http/server.ts';
+import { closeConnections, LINGER_MS, listen, makeServer, stopListening } from '../http/server.ts';
 import { addWebhookRoute } from '../http/webhook.ts';
 import { probeStoring } from '../inbox/probe-storing.ts';
 import { makeStoringHealth } from '../inbox/storing-health.ts';
@@ -39,17 +39,23 @@ export interface Service {
   drain(): Promise<void>;
 }
 
+/** What tests change. */
+interface TestOptions extends Pick<SharedDeps, 'workers' | 'patience'> {
+  /** As {@link LINGER_MS}, which each of hundreds of doors would wait. */
+  readonly lingerMs: number;
+}
+
 /** For what is still being answered when the listener has closed: longer than the inbox's own deadline. */
 const CLOSE_GRACE_MS = 10_000;
 
 /**
  * Composes the parts of a process. Throws {@link NewerSchemaError}, {@link PoolerError}, what a listener throws,
- * or what is wrong with the operator's policy file. What tests change is said at {@link SharedDeps}.
+ * or what is wrong with the operator's policy file.
  */
 export async function startService(
   config: Config,
   log: Log,
-  { workers, patience = 1 }: Partial<Pick<SharedDeps, 'workers' | 'patience'>> = {},
+  { workers, patience = 1, lingerMs = LINGER_MS }: Partial<TestOptions> = {},
 ): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
@@ -127,7 +133,7 @@ export async function startService(
         log.info({ seconds: config.drainSeconds }, 'draining: no longer ready, still serving');
         // The worker gets no traffic, so it need not drain: it takes no more jobs from now on.
         await Promise.all([stopWorker?.(), sleep(config.drainSeconds * 1_000)]);
-        await stopListening(server);
+        await stopListening(server, lingerMs);
         phase = 'closed';
         await closeConnections(server, CLOSE_GRACE_MS);
         await closers.closeAll();

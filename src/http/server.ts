@@ -80,15 +80,15 @@ function boundPort(address: string | AddressInfo | null): number {
 }
 
 /** How long a connection that was made just before the listener closed has to send its request. */
-const LINGER_MS = 250;
+export const LINGER_MS = 250;
 
 /** Takes no more connections. Whoever is connected may still send a request for a moment, and is answered. */
-export async function stopListening(server: Server): Promise<void> {
+export async function stopListening(server: Server, lingerMs: number): Promise<void> {
   // Right after the event loop has accepted what was waiting: a connection that the kernel still holds is reset.
   await setImmediate();
   // Not http.Server's own close, which also ends connections that have yet to send their first byte.
   NetServer.prototype.close.call(server);
-  await sleep(LINGER_MS);
+  await sleep(lingerMs);
 }
 
 /** Lets requests finish for `graceMs`, then cuts what is left. */

@@ -8,6 +8,7 @@ import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { PATIENCE } from './patience.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
+import type { Test } from './test.ts';
 
 export const SECRET = 'a secret for tests, long enough';
 export const PREVIOUS_SECRET = 'the secret before the rotation';
@@ -85,6 +86,8 @@ export async function openDoor(
   const service = await startService(config, log ?? makeLog(config.logLevel), {
     workers: workers === 'own' ? undefined : workersOfTheFile,
     patience,
+    // All that was sent has been answered when a test ends.
+    lingerMs: 0,
   });
   const database = openPool(databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;
@@ -110,6 +113,24 @@ export async function openDoor(
       await fresh?.drop();
     },
   };
+}
+
+/** One door for serial tests: each that asks gets it without deliveries and jobs. It ends with the file. */
+export function shareDoor(test: Test, env: Environment = {}): () => Promise<Door> {
+  let opened: Promise<Door> | undefined;
+  test.after.always(async () => (await opened)?.[Symbol.asyncDispose]());
+  return async () => {
+    opened ??= openDoor(env);
+    const door = await opened;
+    await forgetDeliveries(door.database);
+    return door;
+  };
+}
+
+/** As if none had ever come. */
+export async function forgetDeliveries(database: pg.Pool): Promise<void> {
+  const tables = ['deliveries', 'delivery_keys', 'frames', 'repositories'].map((name) => `gatehouse.${name}`);
+  await database.query([...tables, 'gatehouse_jobs.job'].map((table) => `DELETE FROM ${table}`).join('; '));
 }
 
 export async function storedDeliveries(database: pg.Pool): Promise<readonly StoredRow[]> {

@@ -1,14 +1,15 @@
 import { openPool } from '../helpers/database.ts';
-import { DOOR, openDoor } from '../helpers/door.ts';
+import { DOOR, openDoor, shareDoor } from '../helpers/door.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
+const sharedDoor = shareDoor(ava);
 const UP = { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } };
 
 test('health and readiness answer as specified when both stores are up', async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   for (const path of ['/health', '/health/ready']) {
     await until(async () => (await fetch(door.url + path)).status === 200);
     const response = await fetch(door.url + path);
@@ -18,14 +19,14 @@ test('health and readiness answer as specified when both stores are up', async (
 });
 
 test('liveness says ok and nothing else', async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   const response = await fetch(`${door.url}/health/live`);
   t.is(response.status, 200);
   t.deepEqual(await response.json(), { status: 'ok' });
 });
 
 test('HEAD answers wherever GET does, without a body', async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   for (const url of [`${door.url}/health`, `${door.url}/health/ready`, `${door.url}/health/live`, door.metricsUrl]) {
     const response = await fetch(url, { method: 'HEAD' });
@@ -71,7 +72,7 @@ test('a database without its schema is not ready, and says what to run', async (
 });
 
 test('a hundred health checks at once look at the database about once', async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   const looks = async () => {
     const { rows } = await door.database.query<{ count: number }>(
@@ -174,33 +175,33 @@ const NOTHING_ELSE = [
   '//webhook',
   '/%77ebhook',
 ];
-for (const path of NOTHING_ELSE) {
-  test(`${path} is not found`, async (t) => {
-    await using door = await openDoor();
+test('any other path is not found', async (t) => {
+  const door = await sharedDoor();
+  for (const path of NOTHING_ELSE) {
     const answer = await rawRequest(door.service.port, [`GET ${path} HTTP/1.1\r\nHost: door\r\n\r\n`]);
-    t.is(answer?.status, 404);
+    t.is(answer?.status, 404, path);
     t.like(JSON.parse(answer?.body ?? ''), { type: 'about:blank', title: 'Not Found', status: 404 });
-  });
-}
+  }
+});
 
-for (const [method, path, allow] of [
-  ['GET', '/webhook', 'POST'],
-  ['PUT', '/webhook', 'POST'],
-  ['POST', '/health', 'GET, HEAD'],
-  ['DELETE', '/health/live', 'GET, HEAD'],
-  ['PROPFIND', '/health/ready', 'GET, HEAD'],
-] as const) {
-  test(`${method} ${path} is not allowed, and what is allowed is said`, async (t) => {
-    await using door = await openDoor();
+test('another method is not allowed, and what is allowed is said', async (t) => {
+  const door = await sharedDoor();
+  for (const [method, path, allow] of [
+    ['GET', '/webhook', 'POST'],
+    ['PUT', '/webhook', 'POST'],
+    ['POST', '/health', 'GET, HEAD'],
+    ['DELETE', '/health/live', 'GET, HEAD'],
+    ['PROPFIND', '/health/ready', 'GET, HEAD'],
+  ] as const) {
     const response = await fetch(door.url + path, { method });
-    t.is(response.status, 405);
+    t.is(response.status, 405, `${method} ${path}`);
     t.is(response.headers.get('content-type'), 'application/problem+json');
     t.deepEqual(response.headers.get('allow')?.split(', ').sort().join(', '), allow);
-  });
-}
+  }
+});
 
 test("no answer names the server's software", async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   for (const path of ['/health', '/nowhere', '/webhook']) {
     const { headers } = await fetch(door.url + path);
     t.is(headers.get('x-powered-by'), null);
@@ -219,18 +220,18 @@ const NOT_HTTP: readonly (readonly [string, string, number])[] = [
   ],
   ['an expectation that nobody can meet', 'POST /webhook HTTP/1.1\r\nHost: door\r\nExpect: miracles\r\n\r\n', 417],
 ];
-for (const [what, bytes, status] of NOT_HTTP) {
-  test(`${what} is answered ${status}, as a problem`, async (t) => {
-    await using door = await openDoor();
+test('what is not HTTP, or asks too much, is answered with a problem', async (t) => {
+  const door = await sharedDoor();
+  for (const [what, bytes, status] of NOT_HTTP) {
     const answer = await rawRequest(door.service.port, [bytes]);
-    t.is(answer?.status, status);
+    t.is(answer?.status, status, what);
     t.like(JSON.parse(answer?.body ?? ''), { type: 'about:blank', status });
-    t.is((await fetch(`${door.url}/health/live`)).status, 200);
-  });
-}
+    t.is((await fetch(`${door.url}/health/live`)).status, 200, what);
+  }
+});
 
 test('a request id that is harmless is kept, and any other is replaced', async (t) => {
-  await using door = await openDoor();
+  const door = await sharedDoor();
   const answered = async (id: string) =>
     (await fetch(`${door.url}/health/live`, { headers: { 'x-request-id': id } })).headers.get('x-request-id');
   t.is(await answered('abc-123'), 'abc-123');

@@ -1,11 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { openDoor, PREVIOUS_SECRET, SECRET, sign } from '../helpers/door.ts';
+import { openDoor, PREVIOUS_SECRET, SECRET, shareDoor, sign } from '../helpers/door.ts';
 import { payloads, pullRequestOpened } from '../helpers/payloads.ts';
 import { rawRequest } from '../helpers/raw-http.ts';
 import ava from '../helpers/test.ts';
 
-// Serial: each opens its own door, and PostgreSQL has 100 connections.
 const test = ava.serial;
+const emptyDoor = shareDoor(ava);
+const limitedDoor = shareDoor(ava, { WEBHOOK_BODY_LIMIT: '100KiB', WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
 
 const MIB = 1024 * 1024;
 const LIMIT = 25 * MIB;
@@ -16,7 +17,7 @@ async function problem(response: Response) {
 }
 
 test('a signed delivery is acknowledged as specified, and stored byte for byte', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const { event, body } = pullRequestOpened();
   const response = await door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'first' });
   t.is(response.status, 200);
@@ -34,41 +35,29 @@ test('a signed delivery is acknowledged as specified, and stored byte for byte',
   ]);
 });
 
-for (const [names, event, delivery] of [
-  ['X-Forge-*', 'x-forge-event', 'x-forge-delivery'],
-  ['X-GitHub-*', 'x-github-event', 'x-github-delivery'],
-] as const) {
-  test(`all 329 payloads under ${names} are acknowledged and stored exactly once`, async (t) => {
-    await using door = await openDoor();
-    const examples = payloads();
-    t.is(examples.length, 329);
-    const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
-    const statuses = await Promise.all(
-      examples.map(async (example, index) => {
-        const headers = { ...unnamed, [event]: example.event, [delivery]: `example-${index}` };
-        return (await door.post(example.body, headers)).status;
-      }),
-    );
-    t.deepEqual(new Set(statuses), new Set([200]));
-    const stored = new Map((await door.deliveries()).map((row) => [row.deliveryId, row]));
-    t.is(stored.size, examples.length);
-    for (const [index, example] of examples.entries()) {
-      const row = stored.get(`example-${index}`);
-      t.is(row?.event, example.event);
-      t.true(row?.body.equals(example.body), `example ${index}`);
-    }
-  });
-}
-
-test("GitHub's published vector passes the signature, and then is no JSON", async (t) => {
-  await using door = await openDoor({ WEBHOOK_SECRET: "It's a Secret to Everybody" });
-  const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17';
-  t.is((await door.post('Hello, World!', { 'x-hub-signature-256': signature })).status, 400);
-  t.is((await door.post('Hello, World?', { 'x-hub-signature-256': signature })).status, 401);
+test('all 329 payloads are acknowledged and stored exactly once', async (t) => {
+  const door = await emptyDoor();
+  const examples = payloads();
+  t.is(examples.length, 329);
+  const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
+  const statuses = await Promise.all(
+    examples.map(async (example, index) => {
+      const headers = { ...unnamed, 'x-github-event': example.event, 'x-github-delivery': `example-${index}` };
+      return (await door.post(example.body, headers)).status;
+    }),
+  );
+  t.deepEqual(new Set(statuses), new Set([200]));
+  const stored = new Map((await door.deliveries()).map((row) => [row.deliveryId, row]));
+  t.is(stored.size, examples.length);
+  for (const [index, example] of examples.entries()) {
+    const row = stored.get(`example-${index}`);
+    t.is(row?.event, example.event);
+    t.true(row?.body.equals(example.body), `example ${index}`);
+  }
 });
 
 test('during a rotation the previous secret is accepted, and no other', async (t) => {
-  await using door = await openDoor({ WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
+  const door = await limitedDoor();
   t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', SECRET) })).status, 200);
   t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', PREVIOUS_SECRET) })).status, 200);
   t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', 'neither of the two') })).status, 401);
@@ -76,35 +65,33 @@ test('during a rotation the previous secret is accepted, and no other', async (t
 });
 
 const good = sign('{}');
-const BAD_SIGNATURES: readonly (readonly [string, string | undefined])[] = [
-  ['absent', undefined],
-  ['empty', ''],
-  ['with an empty digest', 'sha256='],
-  ['wrong in its first byte', good.replace(/=./, (pair) => (pair === '=0' ? '=1' : '=0'))],
-  ['wrong in its last byte', good.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))],
-  ['in upper case', good.toUpperCase()],
-  ['with an upper-case digest', `sha256=${good.slice(7).toUpperCase()}`],
-  ['truncated', good.slice(0, -1)],
-  ['too long', `${good}0`],
-  ['comma-joined', `${good}, ${good}`],
-  ['of another algorithm', `sha1=${good.slice(7, 47)}`],
-  ['without its algorithm', good.slice(7)],
-  ['of another secret', sign('{}', 'quite another secret')],
-  ['of another body', sign('{"a":1}')],
-];
+/** Of a signature that has the shape of one, unit/signature has the cases. */
+const BAD_SIGNATURES: Readonly<Record<string, string | undefined>> = {
+  absent: undefined,
+  empty: '',
+  'with an empty digest': 'sha256=',
+  'in upper case': good.toUpperCase(),
+  'with an upper-case digest': `sha256=${good.slice(7).toUpperCase()}`,
+  truncated: good.slice(0, -1),
+  'too long': `${good}0`,
+  'comma-joined': `${good}, ${good}`,
+  'of another algorithm': `sha1=${good.slice(7, 47)}`,
+  'without its algorithm': good.slice(7),
+  'of another secret': sign('{}', 'quite another secret'),
+};
 
-for (const [how, signature] of BAD_SIGNATURES) {
-  test(`a signature ${how} is rejected`, async (t) => {
-    await using door = await openDoor();
+test('a signature that is absent, malformed or wrong is rejected', async (t) => {
+  const door = await emptyDoor();
+  for (const [how, signature] of Object.entries(BAD_SIGNATURES)) {
     const answer = await problem(await door.post('{}', { 'x-hub-signature-256': signature }));
-    t.is(answer.status, 401);
-    t.is(answer.contentType, 'application/problem+json');
-    t.deepEqual(await door.deliveries(), []);
-  });
-}
+    t.is(answer.status, 401, how);
+    t.is(answer.contentType, 'application/problem+json', how);
+  }
+  t.deepEqual(await door.deliveries(), []);
+});
 
 test('a repeated signature is rejected, even when both are valid', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const head = `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 2\r\n`;
   const names = 'X-Forge-Event: ping\r\nX-Forge-Delivery: twice\r\n';
   const answer = await rawRequest(door.service.port, [
@@ -114,14 +101,14 @@ test('a repeated signature is rejected, even when both are valid', async (t) => 
 });
 
 test('a missing or malformed signature is refused before the body is sent', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const head = `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n`;
   t.is((await rawRequest(door.service.port, [`${head}\r\n`]))?.status, 401);
   t.is((await rawRequest(door.service.port, [`${head}X-Hub-Signature-256: sha256=\r\n\r\n`]))?.status, 401);
 });
 
 test('a byte order mark is stored with the body that it precedes', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('{"zen":"ok"}')]);
   t.is((await door.post(body)).status, 200);
   const [stored] = await door.deliveries();
@@ -129,7 +116,7 @@ test('a byte order mark is stored with the body that it precedes', async (t) => 
 });
 
 test('bytes that are not UTF-8 are rejected only after the signature check', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]);
   t.is((await door.post(body)).status, 400);
   // What a decoder would make of the byte: signing that must not do.
@@ -138,7 +125,7 @@ test('bytes that are not UTF-8 are rejected only after the signature check', asy
 });
 
 test('an escaped NUL, which jsonb would refuse, is stored', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = '{"zen":"\\u0000","repository":{"full_name":"a/\\u0000"}}';
   t.is((await door.post(body)).status, 200);
   const [stored] = await door.deliveries();
@@ -146,13 +133,13 @@ test('an escaped NUL, which jsonb would refuse, is stored', async (t) => {
   t.is(stored?.repository, null);
 });
 
-for (const body of ['', 'null', '[]', '7', '"text"', '{', '{} {}', "{'a':1}"]) {
-  test(`a body of ${JSON.stringify(body)} is no JSON object`, async (t) => {
-    await using door = await openDoor();
-    t.is((await door.post(body)).status, 400);
-    t.deepEqual(await door.deliveries(), []);
-  });
-}
+test('a body that is no JSON object is rejected', async (t) => {
+  const door = await emptyDoor();
+  for (const body of ['', 'null', '[]', '7', '"text"', '{', '{} {}', "{'a':1}"]) {
+    t.is((await door.post(body)).status, 400, body);
+  }
+  t.deepEqual(await door.deliveries(), []);
+});
 
 function bodyOf(size: number): Buffer {
   const body = Buffer.alloc(size, 0x20);
@@ -163,7 +150,7 @@ function bodyOf(size: number): Buffer {
 }
 
 test('a body of exactly 25 MiB is stored', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = bodyOf(LIMIT);
   t.is((await door.post(body)).status, 200);
   const [stored] = await door.deliveries();
@@ -171,23 +158,23 @@ test('a body of exactly 25 MiB is stored', async (t) => {
 });
 
 test('a body of one byte more is not stored', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   t.is((await door.post(bodyOf(LIMIT + 1))).status, 413);
   t.deepEqual(await door.deliveries(), []);
 });
 
 test('a body of more than four times the limit is refused by its length', async (t) => {
-  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
-  const answer = await problem(await door.post(bodyOf(4_001)));
+  const door = await limitedDoor();
+  const answer = await problem(await door.post(bodyOf(4 * 102_400 + 1)));
   t.is(answer.status, 413);
-  t.is(answer.detail, 'The body is larger than the limit of 1000 bytes.');
+  t.is(answer.detail, 'The body is larger than the limit of 102400 bytes.');
   t.deepEqual(await door.jobs(), []);
 });
 
 const OVERSIZED = JSON.stringify({ zen: 'x'.repeat(150_000) });
 
 test('however many bodies are too large, one resync waits for them', async (t) => {
-  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB' });
+  const door = await limitedDoor();
   for (const body of [OVERSIZED, OVERSIZED, `${OVERSIZED} is not even JSON`]) {
     const answer = await problem(await door.post(body));
     t.is(answer.status, 413);
@@ -201,7 +188,7 @@ test('however many bodies are too large, one resync waits for them', async (t) =
 });
 
 test('a body too large to be stored is believed only if its signature is valid', async (t) => {
-  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '100KiB', WEBHOOK_SECRET_PREVIOUS: PREVIOUS_SECRET });
+  const door = await limitedDoor();
   const [body, other] = [OVERSIZED, OVERSIZED.replace('x', 'y')];
   const changed = `${body.slice(0, 300)}y${body.slice(301)}`;
   for (const [sent, signed] of [
@@ -243,7 +230,7 @@ const chunkedHead = (body: string, delivery: string) =>
   `X-Forge-Event: ping\r\nX-Forge-Delivery: ${delivery}\r\nX-Hub-Signature-256: ${sign(body)}\r\n\r\n`;
 
 test('a chunked body, which has no length, is read and stored', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = '{"zen":"in three pieces"}';
   const pieces = [body.slice(0, 5), body.slice(5, 11), body.slice(11)].map(chunk);
   const answer = await rawRequest(door.service.port, [chunkedHead(body, 'chunked'), ...pieces, '0\r\n\r\n']);
@@ -253,8 +240,8 @@ test('a chunked body, which has no length, is read and stored', async (t) => {
 });
 
 test('a chunked body that outgrows the limit is refused by counting', async (t) => {
-  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '1000' });
-  const body = `{"zen":"${'a'.repeat(1000)}"}`;
+  const door = await limitedDoor();
+  const body = OVERSIZED;
   const answer = await rawRequest(door.service.port, [chunkedHead(body, 'large'), chunk(body), '0\r\n\r\n']);
   t.is(answer?.status, 413);
   t.deepEqual(await door.deliveries(), []);
@@ -265,7 +252,7 @@ const lengthHead = (body: string, length: number | string) =>
   `X-Forge-Event: ping\r\nX-Forge-Delivery: lying\r\nX-Hub-Signature-256: ${sign(body)}\r\n\r\n`;
 
 test('a too small Content-Length makes a body that the signature does not cover', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = '{"zen":"cut"}';
   const answer = await rawRequest(door.service.port, [lengthHead(body, 5), body]);
   // 401 for the body that was cut, or 400 for what follows it and is no request, whichever is said first.
@@ -274,21 +261,21 @@ test('a too small Content-Length makes a body that the signature does not cover'
 });
 
 test('a too large Content-Length times out, and stores nothing', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = '{"zen":"all there is"}';
   const answer = await rawRequest(door.service.port, [lengthHead(body, 500), body]);
   t.is(answer?.status, 408);
   t.deepEqual(await door.deliveries(), []);
 });
 
-for (const length of ['-1', '1e3', '0x10', '2, 2', 'two']) {
-  test(`a length of ${length} is no HTTP`, async (t) => {
-    await using door = await openDoor();
+test('a length that is no number of bytes is no HTTP', async (t) => {
+  const door = await emptyDoor();
+  for (const length of ['-1', '1e3', '0x10', '2, 2', 'two']) {
     const answer = await rawRequest(door.service.port, [lengthHead('{}', length), '{}']);
-    t.is(answer?.status, 400);
-    t.true(answer?.head.includes('application/problem+json'));
-  });
-}
+    t.is(answer?.status, 400, length);
+    t.true(answer?.head.includes('application/problem+json'), length);
+  }
+});
 
 const HEADER_FAULTS: readonly (readonly [string, Record<string, string | undefined>])[] = [
   ['no event', { 'x-forge-event': undefined }],
@@ -299,17 +286,17 @@ const HEADER_FAULTS: readonly (readonly [string, Record<string, string | undefin
   ['a delivery id beyond ASCII', { 'x-forge-delivery': 'caf\u00e9' }],
 ];
 
-for (const [what, headers] of HEADER_FAULTS) {
-  test(`${what} is a bad request, once the signature is valid`, async (t) => {
-    await using door = await openDoor();
-    t.is((await door.post('{}', headers)).status, 400);
-    t.is((await door.post('{}', { ...headers, 'x-hub-signature-256': sign('[]') })).status, 401);
-    t.deepEqual(await door.deliveries(), []);
-  });
-}
+test('a fault in the headers is a bad request, once the signature is valid', async (t) => {
+  const door = await emptyDoor();
+  for (const [what, headers] of HEADER_FAULTS) {
+    t.is((await door.post('{}', headers)).status, 400, what);
+    t.is((await door.post('{}', { ...headers, 'x-hub-signature-256': sign('[]') })).status, 401, what);
+  }
+  t.deepEqual(await door.deliveries(), []);
+});
 
 test('a repeated event header is a bad request', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const answer = await rawRequest(door.service.port, [
     'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: 2\r\n' +
       'X-Forge-Event: ping\r\nX-Forge-Event: ping\r\nX-Forge-Delivery: twice\r\n' +
@@ -319,29 +306,30 @@ test('a repeated event header is a bad request', async (t) => {
 });
 
 test('the neutral header name takes precedence over the forge’s', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post('{}', { 'x-forge-event': 'ping', 'x-github-event': 'push', 'x-github-delivery': 'other' });
   const [stored] = await door.deliveries();
   t.is(stored?.event, 'ping');
   t.not(stored?.deliveryId, 'other');
 });
 
-for (const [forge, prefix] of [
+for (const [forge, ...prefixes] of [
   ['gitea', 'x-gitea'],
-  ['forgejo', 'x-forgejo'],
-  ['forgejo', 'x-gitea'],
+  ['forgejo', 'x-forgejo', 'x-gitea'],
 ] as const) {
-  test(`${forge} is read by its ${prefix} headers, and not by another forge's`, async (t) => {
+  test(`${forge} is read by its ${prefixes.join(' or ')} headers, and by no other forge's`, async (t) => {
     await using door = await openDoor({ FORGE: forge });
     const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
-    const named = { ...unnamed, [`${prefix}-event`]: 'push', [`${prefix}-delivery`]: 'one' };
-    t.is((await door.post('{}', named)).status, 200);
+    for (const prefix of prefixes) {
+      const named = { ...unnamed, [`${prefix}-event`]: 'push', [`${prefix}-delivery`]: 'one' };
+      t.is((await door.post('{}', named)).status, 200, prefix);
+    }
     t.is((await door.post('{}', { ...unnamed, 'x-github-event': 'push', 'x-github-delivery': 'two' })).status, 400);
   });
 }
 
 test('two hooks that send one delivery id make two deliveries', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   for (const hook of ['1', '2', '1']) {
     const response = await door.post(`{"hook":${hook}}`, { 'x-forge-delivery': 'same', 'x-github-hook-id': hook });
     t.is(response.status, 200);
@@ -350,7 +338,7 @@ test('two hooks that send one delivery id make two deliveries', async (t) => {
 });
 
 test('100 parallel copies of a delivery are acknowledged, and stored with one job', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const { event, body } = pullRequestOpened();
   const copies = Array.from({ length: 100 }, () =>
     door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'copied' }),
@@ -364,39 +352,39 @@ test('100 parallel copies of a delivery are acknowledged, and stored with one jo
   t.is((await door.jobs()).length, 1);
 });
 
-for (const type of [
-  undefined,
-  '',
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  'application/jsonp',
-  'garbage',
-  'application/vnd.github+json',
-]) {
-  test(`a content type of ${type ?? 'none'} is rejected after the signature check`, async (t) => {
-    await using door = await openDoor();
-    const bytes = Buffer.from('{}');
+test('a content type that is not JSON is rejected after the signature check', async (t) => {
+  const door = await emptyDoor();
+  const bytes = Buffer.from('{}');
+  for (const type of [
+    undefined,
+    '',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/jsonp',
+    'garbage',
+    'application/vnd.github+json',
+  ]) {
     const answer = await problem(await door.post(bytes, { 'content-type': type }));
-    t.is(answer.status, 415);
-    t.regex(answer.detail ?? '', /application\/json/);
-    t.is((await door.post(bytes, { 'content-type': type, 'x-hub-signature-256': sign('[]') })).status, 401);
-  });
-}
+    t.is(answer.status, 415, type);
+    t.regex(answer.detail ?? '', /application\/json/, type);
+    t.is((await door.post(bytes, { 'content-type': type, 'x-hub-signature-256': sign('[]') })).status, 401, type);
+  }
+});
 
-for (const type of [
-  'application/json',
-  'Application/JSON',
-  'application/json; charset=utf-8',
-  'application/json;charset=UTF-8',
-]) {
-  test(`a content type of ${type} is read`, async (t) => {
-    await using door = await openDoor();
-    t.is((await door.post('{}', { 'content-type': type })).status, 200);
-  });
-}
+test('a content type of JSON is read, in either case and with a character set', async (t) => {
+  const door = await emptyDoor();
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+  ]) {
+    t.is((await door.post('{}', { 'content-type': type })).status, 200, type);
+  }
+});
 
 test('a compressed body is rejected after the check of its signature', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const body = gzipSync('{"zen":"packed"}');
   t.is((await door.post(body, { 'content-encoding': 'gzip' })).status, 415);
   t.is(
@@ -407,7 +395,7 @@ test('a compressed body is rejected after the check of its signature', async (t)
 });
 
 test('an event that can change a review makes one job, and others make none', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const pullRequest = (number: number) =>
     JSON.stringify({
       action: 'synchronize',
