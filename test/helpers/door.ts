@@ -6,6 +6,7 @@ import { type Log, makeLog } from '../../src/log.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { PATIENCE } from './patience.ts';
+import { forgetDeliveries, share } from './share.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
 import type { Test } from './test.ts';
@@ -115,22 +116,13 @@ export async function openDoor(
   };
 }
 
-/** One door for serial tests: each that asks gets it without deliveries and jobs. It ends with the file. */
+/** One door for the serial tests of a file. Each that asks gets it without deliveries and jobs. */
 export function shareDoor(test: Test, env: Environment = {}): () => Promise<Door> {
-  let opened: Promise<Door> | undefined;
-  test.after.always(async () => (await opened)?.[Symbol.asyncDispose]());
-  return async () => {
-    opened ??= openDoor(env);
-    const door = await opened;
-    await forgetDeliveries(door.database);
-    return door;
-  };
-}
-
-/** As if none had ever come. */
-export async function forgetDeliveries(database: pg.Pool): Promise<void> {
-  const tables = ['deliveries', 'delivery_keys', 'frames', 'repositories'].map((name) => `gatehouse.${name}`);
-  await database.query([...tables, 'gatehouse_jobs.job'].map((table) => `DELETE FROM ${table}`).join('; '));
+  return share(
+    test,
+    () => openDoor(env),
+    ({ database }) => forgetDeliveries(database),
+  );
 }
 
 export async function storedDeliveries(database: pg.Pool): Promise<readonly StoredRow[]> {

@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { sharedRedisUrl } from '../helpers/database.ts';
-import { type Door, openDoor } from '../helpers/door.ts';
+import { type Door, shareDoor } from '../helpers/door.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
+import { startProxy } from '../helpers/proxy.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import { REPOSITORY, tellStory } from '../helpers/story.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
+const emptyDoor = shareDoor(ava);
 
 function replay(door: Door, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return runGatehouse(['replay', ...args], { env: { DATABASE_URL: door.databaseUrl, ...env } });
@@ -24,7 +24,7 @@ async function forgetJobs(door: Door): Promise<void> {
 }
 
 test('the review of each named delivery is queued once, and reported', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await door.post(about(8), { 'x-forge-delivery': 'eight' });
   await forgetJobs(door);
@@ -48,7 +48,7 @@ test('the review of each named delivery is queued once, and reported', async (t)
 });
 
 test('replaying a policy push queues reviews of all pull requests into its branch', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   const push = { ref: 'refs/heads/main', commits: [{ modified: ['.gatehouse.yml'] }] };
   const body = JSON.stringify({ ...push, repository: { full_name: 'acme/widgets' } });
   await door.post(body, { 'x-forge-delivery': 'push', 'x-forge-event': 'push' });
@@ -63,7 +63,7 @@ test('replaying a policy push queues reviews of all pull requests into its branc
 });
 
 test('an unknown id fails, and the others are still replayed', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await forgetJobs(door);
   const { code, stdout, stderr } = await replay(door, ['nobody', 'seven']);
@@ -73,7 +73,7 @@ test('an unknown id fails, and the others are still replayed', async (t) => {
 });
 
 test('a delivery that needs no review is reported, and queues nothing', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post('{"zen":"x"}', { 'x-forge-delivery': 'ping', 'x-forge-event': 'ping' });
   const { code, stdout } = await replay(door, ['ping']);
   t.is(code, 0);
@@ -82,7 +82,7 @@ test('a delivery that needs no review is reported, and queues nothing', async (t
 });
 
 test('of an id of two hooks, both deliveries are replayed', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post(about(7), { 'x-forge-delivery': 'shared', 'x-github-hook-id': '11' });
   await door.post(about(8), { 'x-forge-delivery': 'shared' });
   await forgetJobs(door);
@@ -139,7 +139,7 @@ test('dead letters can be replayed, all or by name, and are then reviewed', asyn
 });
 
 test('a dead letter whose review is queued already makes no second job', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post(about(7));
   await door.database.query(
     `INSERT INTO gatehouse_jobs.job (name, data, singleton_key, source_name)
@@ -157,21 +157,15 @@ test('a dead letter whose review is queued already makes no second job', async (
 });
 
 test('replay wakes the workers over Redis, and only warns when Redis is down', async (t) => {
-  await using door = await openDoor();
+  const door = await emptyDoor();
   await door.post(about(7), { 'x-forge-delivery': 'seven' });
   await forgetJobs(door);
-  const redis = new URL(await sharedRedisUrl());
   let heard = '';
-  const tap = createServer((client) => {
-    client.on('data', (bytes) => (heard += bytes)).on('error', () => {});
-    const upstream = connect(Number(redis.port), redis.hostname).on('error', () => {});
-    client.pipe(upstream).pipe(client);
-  }).listen(0, '127.0.0.1');
-  await once(tap, 'listening');
-  const woken = await replay(door, ['seven'], {
-    REDIS_URL: `redis://127.0.0.1:${(tap.address() as AddressInfo).port}`,
+  const proxy = await startProxy(await sharedRedisUrl(), {}, () => (piece) => {
+    heard += piece;
   });
-  tap.close();
+  const woken = await replay(door, ['seven'], { REDIS_URL: proxy.url });
+  await proxy.close();
   t.is(woken.code, 0);
   t.is(woken.stderr, '');
   t.regex(heard, /publish[\s\S]*gatehouse:wake/);
@@ -182,11 +176,3 @@ test('replay wakes the workers over Redis, and only warns when Redis is down', a
   t.regex(stdout, /put back in the queue/);
   t.is(stderr, 'The workers could not be notified over Redis; they will find the jobs at their next poll.\n');
 });
-
-for (const args of [[], ['--dead-letters', 'widgets']]) {
-  test(`"gatehouse replay ${args.join(' ')}" is wrong usage`, async (t) => {
-    const { code, stderr } = await runGatehouse(['replay', ...args]);
-    t.is(code, 64);
-    t.regex(stderr, /^gatehouse replay: /);
-  });
-}

@@ -1,7 +1,8 @@
 import { defineCommand } from '../../src/commands/command.ts';
 import { EX_USAGE } from '../../src/commands/failures.ts';
 import { COMMANDS } from '../../src/commands/table.ts';
-import { runCommand } from '../helpers/run-command.ts';
+import { NOWHERE } from '../helpers/free-port.ts';
+import { runCommand, runGatehouse } from '../helpers/run-command.ts';
 import test from '../helpers/test.ts';
 
 const MAX_WIDTH = 120;
@@ -28,6 +29,55 @@ for (const [name, { load }] of Object.entries(COMMANDS)) {
     );
   });
 }
+
+/** Only what a command says of its arguments before it does anything else. */
+const WRONG: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  serve: [['--fast']],
+  migrate: [['now']],
+  send: [[], ['a', 'b'], ['-', '--url', 'localhost:8080/webhook']],
+  check: [['--nope'], ['a', 'b']],
+  doctor: [['a', 'b'], ['no-owner'], ['a/b/c'], ['../b'], ['--url', 'gatehouse.example.com'], ['--nope']],
+  deliveries: [
+    ['--limit', '0'],
+    ['--limit', 'all'],
+    ['--repository', 'acme/widgets', '--pull-request', '#7'],
+    ['--pull-request', '7'],
+    ['--since', 'yesterday'],
+    ['--since', '2026-13-01'],
+    ['middle'],
+  ],
+  audit: [
+    [],
+    ['https://git.example.com/acme/widgets/pulls/1', '--since', '1d'],
+    ['https://git.example.com/acme/widgets'],
+    ['--since', 'soon'],
+  ],
+  merges: [['--json', '--csv']],
+  replay: [[], ['--dead-letters', 'widgets']],
+};
+
+for (const [name, wrong] of Object.entries(WRONG)) {
+  test(`${name} refuses wrong arguments with status 64 and its usage`, async (t) => {
+    const env = {
+      FORGE: 'gitea',
+      WEBHOOK_SECRET: 'long enough for a test',
+      DATABASE_URL: `postgres://${NOWHERE}/none`,
+    };
+    for (const args of wrong) {
+      const { code, stderr } = await runGatehouse([name, ...args], { env });
+      t.is(code, EX_USAGE, args.join(' '));
+      t.regex(stderr, new RegExp(`^gatehouse ${name}: [^]*\\nUsage: gatehouse ${name} `), args.join(' '));
+    }
+  });
+}
+
+test('a missing or unknown command is wrong usage, and prints the help', async (t) => {
+  for (const args of [[], ['frobnicate']]) {
+    const { code, stderr } = await runGatehouse(args);
+    t.is(code, EX_USAGE);
+    t.regex(stderr, /Usage: gatehouse </);
+  }
+});
 
 const greet = defineCommand({
   name: 'greet',
