@@ -8,6 +8,8 @@ import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeMigratedDatabase, openPool } from './database.ts';
 import { PATIENCE } from './patience.ts';
+import { forgetDeliveries, share } from './share.ts';
+import type { Test } from './test.ts';
 
 /** One that no other is like, unless `change` says otherwise. */
 export function delivery(change: Partial<ReceivedDelivery<string>> = {}): ReceivedDelivery<string> {
@@ -28,7 +30,7 @@ export function delivery(change: Partial<ReceivedDelivery<string>> = {}): Receiv
 interface InboxOptions {
   readonly jobStatements?: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]>;
   readonly prepare?: (pool: pg.Pool) => Promise<unknown>;
-  /** Of the inbox alone: 1 in a test of its deadline, which the database's own limits then never forestall. */
+  /** Of the inbox alone: less in a test of its deadline, which the database's own limits then never forestall. */
   readonly patience?: number;
 }
 
@@ -67,6 +69,15 @@ export async function openInbox({
       await database.drop();
     },
   };
+}
+
+/** One inbox for the serial tests of a file. Each that asks gets it without deliveries. */
+export function shareInbox(test: Test) {
+  return share(
+    test,
+    () => openInbox(),
+    ({ pool }) => forgetDeliveries(pool),
+  );
 }
 
 /** Every client that was taken from the pool was given back. */

@@ -8,12 +8,13 @@ import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
 import { addDays, onOneDay } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
-import { delivery, openInbox } from '../helpers/inbox.ts';
+import { delivery, openInbox, shareInbox } from '../helpers/inbox.ts';
 import { payloads } from '../helpers/payloads.ts';
-import { gatehouse } from '../helpers/process.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import ava from '../helpers/test.ts';
 
 const test = ava.serial;
+const emptyInbox = shareInbox(ava);
 const MIB = 1024 * 1024;
 
 /** Waits for none before the next: the first is a batch by itself, and the others gather behind it. */
@@ -24,6 +25,12 @@ function acceptTogether(inbox: Inbox<string>, deliveries: readonly ReceivedDeliv
 async function frames(pool: pg.Pool): Promise<readonly Buffer[]> {
   const { rows } = await pool.query<{ bytes: Buffer }>('SELECT bytes FROM gatehouse.frames ORDER BY id');
   return rows.map(({ bytes }) => bytes);
+}
+
+/** Compares the bytes at once: AVA looks at each of them. */
+async function isReadAs(pool: pg.Pool, { hookId, deliveryId, body }: ReceivedDelivery<string>): Promise<boolean> {
+  const read = await readBody(pool, { hookId, deliveryId });
+  return read.outcome === 'read' && read.body.equals(body);
 }
 
 /** So many with the ids `0`, `1` …, of which `0` is stored alone and the others in one frame. */
@@ -44,7 +51,7 @@ for (const [found, columns] of [
   ['both a body and a frame', "body = 'bytes', frame_id = gen_random_uuid()"],
 ]) {
   test(`a delivery with ${found} is never stored`, async (t) => {
-    await using door = await openInbox();
+    const door = await emptyInbox();
     t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
     // PostgreSQL's check_violation.
     const error = { code: '23514', message: /"one_body"/ };
@@ -53,20 +60,23 @@ for (const [found, columns] of [
 }
 
 test('deliveries stored together share a frame and give back their exact bytes', async (t) => {
-  await using door = await openInbox();
-  const examples = payloads().map(({ event, body }) => delivery({ event, body }));
+  const door = await emptyInbox();
+  // A third of them: each read unpacks a frame.
+  const examples = payloads()
+    .filter((_, index) => index % 3 === 0)
+    .map(({ event, body }) => delivery({ event, body }));
   const answers = await acceptTogether(door.inbox, examples);
   t.true(answers.every(({ outcome }) => outcome === 'accepted'));
   const stored = await frames(door.pool);
   t.true(stored.length > 1 && stored.length < examples.length / 4, `${stored.length} frames`);
   t.true(stored.every((bytes) => zstdDecompressSync(bytes).length <= MIB));
-  for (const { hookId, deliveryId, body } of examples) {
-    t.deepEqual(await readBody(door.pool, { hookId, deliveryId }), { outcome: 'read', body });
+  for (const one of examples) {
+    t.true(await isReadAs(door.pool, one));
   }
 });
 
 test('a lone delivery, and a large one, have bodies of their own', async (t) => {
-  await using door = await openInbox();
+  const door = await emptyInbox();
   const large = delivery({ body: randomBytes(3 * MIB) });
   await door.inbox.accept(delivery());
   await door.inbox.accept(large);
@@ -75,11 +85,11 @@ test('a lone delivery, and a large one, have bodies of their own', async (t) => 
   const { rows } = await door.pool.query('SELECT FROM gatehouse.deliveries WHERE frame_id IS NOT NULL');
   t.is(rows.length, 0);
   t.is((await frames(door.pool)).length, 0);
-  t.deepEqual(await readBody(door.pool, large), { outcome: 'read', body: large.body });
+  t.true(await isReadAs(door.pool, large));
 });
 
 test('a batch of repeats stores no frame, and a repeat is not stored twice', async (t) => {
-  await using door = await openInbox();
+  const door = await emptyInbox();
   const first = await acceptFrame(door.inbox, 4);
   t.is((await frames(door.pool)).length, 1);
   const again = await acceptTogether(door.inbox, first);
@@ -88,8 +98,8 @@ test('a batch of repeats stores no frame, and a repeat is not stored twice', asy
   const fresh = delivery();
   await acceptTogether(door.inbox, [...first, fresh]);
   t.is((await storedDeliveries(door.pool)).length, 5);
-  for (const { hookId, deliveryId, body } of [...first, fresh]) {
-    t.deepEqual(await readBody(door.pool, { hookId, deliveryId }), { outcome: 'read', body });
+  for (const one of [...first, fresh]) {
+    t.true(await isReadAs(door.pool, one));
   }
 });
 
@@ -117,7 +127,7 @@ const DAMAGES: readonly (readonly [string, string, RegExp])[] = [
 
 for (const [what, statement, reason] of DAMAGES) {
   test(`a frame with ${what} is reported for its deliveries, and others are read`, async (t) => {
-    await using door = await openInbox();
+    const door = await emptyInbox();
     const [alone, framed] = await acceptFrame(door.inbox, 4);
     await door.pool.query(statement);
     const damaged = await readBody(door.pool, { hookId: '', deliveryId: framed?.deliveryId ?? '' });
@@ -128,10 +138,10 @@ for (const [what, statement, reason] of DAMAGES) {
 }
 
 test('the commands report a damaged body, and go on with the next delivery', async (t) => {
-  await using door = await openInbox();
+  const door = await emptyInbox();
   await acceptFrame(door.inbox, 3);
   await door.pool.query('UPDATE gatehouse.frames SET bytes = substr(bytes, 1, length(bytes) - 1)');
-  const run = (...args: string[]) => gatehouse(args, { DATABASE_URL: door.databaseUrl }).ended();
+  const run = (...args: string[]) => runGatehouse(args, { env: { DATABASE_URL: door.databaseUrl } });
   const body = await run('deliveries', '--body', '1');
   t.is(body.code, 1);
   t.is(body.stdout, '');
@@ -145,7 +155,7 @@ test('the commands report a damaged body, and go on with the next delivery', asy
 test(
   'retention drops a frame with its deliveries, and not before',
   onOneDay(async (t) => {
-    await using door = await openInbox();
+    const door = await emptyInbox();
     await addDays(door.pool, 30);
     const apply = () =>
       applyRetention({ pool: door.pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
@@ -157,8 +167,8 @@ test(
     const accepted = await acceptFrame(door.inbox, 4);
     await age(30);
     t.is(await apply(), 'finished');
-    for (const { hookId, deliveryId, body } of accepted) {
-      t.deepEqual(await readBody(door.pool, { hookId, deliveryId }), { outcome: 'read', body });
+    for (const one of accepted) {
+      t.true(await isReadAs(door.pool, one));
     }
     await addDays(door.pool, 32);
     await age(2);
