@@ -1,14 +1,11 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
 import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
-import { WAITING_FOR_A_LOCK } from '../helpers/database.ts';
+import { sharedRedisUrl, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { type Door, openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
-import { startStores } from '../helpers/stores.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
@@ -58,14 +55,15 @@ test('a warning of the COMMIT is a failure, and one of a statement before it is 
 
 test('a connection whose time is up is never given to the next transaction', async (t) => {
   await using door = await openDoor();
-  const pool = makeInboxPool(door.databaseUrl, makeLog('silent'));
-  pool.on('error', () => {});
-  for (let round = 0; round < 10; round += 1) {
+  const attempt = async () => {
+    const pool = makeInboxPool(door.databaseUrl, makeLog('silent'));
+    pool.on('error', () => {});
     // It ends after its time, and before the connection is cut.
     await onConnection(pool, 200, () => sleep(201));
     await t.notThrowsAsync(pool.query('SELECT pg_sleep(0.1)'));
-  }
-  await pool.end();
+    await pool.end();
+  };
+  await Promise.all(Array.from({ length: 10 }, attempt));
 });
 
 test('nothing is acknowledged while its COMMIT is under way', async (t) => {
@@ -107,17 +105,15 @@ test('a database connection lost between deliveries causes no rejection', async 
 });
 
 test('workers are woken over Redis after the job is committed', async (t) => {
-  // Separate stores: on the shared Redis other tests wake workers as well.
-  const stores = await startStores();
-  t.teardown(() => stores.close());
-  const listener = new Redis(stores.redis.url);
-  t.teardown(() => listener.disconnect());
-  await using door = await openDoor({ REDIS_URL: stores.redis.url });
-  await listener.subscribe('gatehouse:wake');
-  const woken = once(listener, 'message');
+  let heard = '';
+  const proxy = await startProxy(await sharedRedisUrl(), {}, () => (piece) => {
+    heard += piece;
+  });
+  t.teardown(() => proxy.close());
+  await using door = await openDoor({ REDIS_URL: proxy.url });
   await until(async () => (await fetch(`${door.url}/health`)).status === 200);
   await door.post(body, headers);
-  t.deepEqual(await woken, ['gatehouse:wake', 'review']);
+  await until(() => /publish\r\n\S+\r\ngatehouse:wake\r\n\S+\r\nreview\r\n/.test(heard));
   t.is((await door.jobs()).length, 1);
 });
 
