@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
-import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { makeDatabase, openPool } from '../helpers/database.ts';
+import { NewerSchemaError, SCHEMA_VERSION } from '../../src/db/schema.ts';
+import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openDoor, WORKER } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
+import { runGatehouse } from '../helpers/run-command.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
@@ -14,8 +16,10 @@ const test = ava.serial;
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const operations = `${read('operations.md')}\n${read('alerts.md')}`;
 
-async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
-  const database = await makeDatabase();
+type Work = (url: string, pool: pg.Pool) => Promise<void>;
+
+async function withDatabase(work: Work, make = makeDatabase): Promise<void> {
+  const database = await make();
   const pool = openPool(database.url);
   try {
     await work(database.url, pool);
@@ -25,14 +29,7 @@ async function withDatabase(work: (url: string, pool: pg.Pool) => Promise<void>)
   }
 }
 
-const serveEnvironment = (databaseUrl: string) => ({
-  DATABASE_URL: databaseUrl,
-  REDIS_URL: 'redis://127.0.0.1:9',
-  WEBHOOK_SECRET: 'long enough for a test',
-  PORT: '0',
-  METRICS_PORT: '0',
-  HOST: '127.0.0.1',
-});
+const withMigrated = (work: Work) => withDatabase(work, makeMigratedDatabase);
 
 test('migrations are numbered without a gap, and the code knows the newest', (t) => {
   const names = readdirSync(new URL('../../src/db/migrations', import.meta.url)).sort();
@@ -69,8 +66,7 @@ test('queries in the documents name tables and columns that exist', async (t) =>
   const blocks = operations.matchAll(/^```sql\n((?:SELECT|DELETE) [^;]+);\n```$/gm);
   const queries = [...blocks].map(([, query = '']) => query);
   t.is(queries.length, 2);
-  await withDatabase(async (url, pool) => {
-    await migrateStores(url);
+  await withMigrated(async (_, pool) => {
     for (const query of queries) {
       await t.notThrowsAsync(pool.query(`EXPLAIN ${query}`), query);
     }
@@ -100,25 +96,35 @@ test('the command exits 0 and says what it applied', async (t) => {
 });
 
 test('a schema of a newer job engine is refused by all commands that use it', async (t) => {
-  await withDatabase(async (url, pool) => {
-    await migrateStores(url);
+  await withMigrated(async (url, pool) => {
     await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
-    const work = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a-token' };
-    for (const command of [['migrate'], ['serve'], ['work'], ['replay', '--dead-letters']]) {
-      const { code, stdout, stderr } = await gatehouse(command, { ...serveEnvironment(url), ...work }).ended();
-      t.is(code, 78, command.join(' '));
-      t.regex(stdout + stderr, /newer than this version of Gatehouse can use/, command.join(' '));
-    }
+    const refused = { instanceOf: NewerSchemaError, message: /newer than this version of Gatehouse can use/ };
+    await t.throwsAsync(migrateStores(url), refused);
+    await t.throwsAsync(openDoor({ DATABASE_URL: url }), refused);
+    const forge = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a-token' };
+    await t.throwsAsync(openDoor({ DATABASE_URL: url, ...forge }, WORKER), refused);
+    const replay = await runGatehouse(['replay', '--dead-letters'], { env: { DATABASE_URL: url } });
+    t.is(replay.code, 78);
+    t.regex(replay.stderr, refused.message);
+    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).ended();
+    t.is(code, 78);
+    t.regex(stdout, refused.message);
   });
 });
 
 test('an unreachable database ends the command with a reason, without credentials', async (t) => {
-  const { code, stdout } = await gatehouse(['migrate'], {
-    DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x',
-  }).ended();
+  const address = 'postgres://user:hunter2@127.0.0.1:9/x?sslmode=require';
+  const { code, stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).ended();
   t.is(code, 1);
+  t.is(stderr, '');
   t.regex(stdout, /ECONNREFUSED/);
   t.notRegex(stdout, /hunter2/);
+  // Each line is JSON.
+  const [first] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { msg: string });
+  t.regex(first?.msg ?? '', /sslmode=require is treated as verify-full/);
 });
 
 test('with --wait the command waits for the database, and logs it', async (t) => {
@@ -141,30 +147,20 @@ test('with --wait the command waits for a free connection, and for each further 
     await pool.query(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO ${role}`);
     const limited = new URL(url);
     Object.assign(limited, { username: role, password: 'limited' });
-    const command = gatehouse(['migrate', '--wait', '60'], { DATABASE_URL: limited.href });
+    const waiting = Promise.withResolvers<void>();
+    const migrated = migrateStores(limited.href, { waitSeconds: 60, onWait: () => waiting.resolve() });
     try {
-      await command.logged('waiting for the database');
+      await waiting.promise;
       await limit(1);
       await until(async () => {
         const { rowCount } = await pool.query('SELECT FROM pg_stat_activity WHERE usename = $1', [role]);
         return rowCount === 1;
       });
       await limit(-1);
-      t.is((await command.ended()).code, 0);
+      t.is((await migrated).length, SCHEMA_VERSION);
     } finally {
-      await command.ended();
+      await migrated.catch(() => {});
       await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }
   });
-});
-
-test('sslmode=require is said to verify the server, and every line is JSON', async (t) => {
-  const address = 'postgres://user:hunter2@127.0.0.1:9/x?sslmode=require';
-  const { stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).ended();
-  t.is(stderr, '');
-  const [first] = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { msg: string });
-  t.regex(first?.msg ?? '', /sslmode=require is treated as verify-full/);
 });
