@@ -89,28 +89,20 @@ const changesOf = (table: string) => [
   `TRUNCATE ${table}`,
 ];
 
-test('the role that owns the tables may not update, delete or truncate', async (t) => {
+test('no row can be changed, by the owner of the tables or with every privilege', async (t) => {
   await asService(async (pool) => {
     await fill(pool);
     const tables = [...TABLES.map((table) => `gatehouse.${table}`), ...(await partitions(pool))];
     t.is(tables.length, 2 * TABLES.length);
-    for (const statement of tables.flatMap(changesOf)) {
-      await t.throwsAsync(pool.query(statement), { code: '42501', message: /permission denied/ }, statement);
-    }
-    for (const table of TABLES) {
-      t.is(await count(pool, table), 1, table);
-    }
-  });
-});
-
-test('a trigger refuses the same to a role with every privilege', async (t) => {
-  await asService(async (pool) => {
-    await fill(pool);
-    const tables = [...TABLES.map((table) => `gatehouse.${table}`), ...(await partitions(pool))];
+    const refuses = async (message: RegExp) => {
+      for (const statement of tables.flatMap(changesOf)) {
+        await t.throwsAsync(pool.query(statement), { code: '42501', message }, statement);
+      }
+    };
+    await refuses(/permission denied/);
+    // Then it is a trigger that refuses.
     await pool.query(`GRANT ALL ON ${tables.join(', ')} TO CURRENT_USER`);
-    for (const statement of tables.flatMap(changesOf)) {
-      await t.throwsAsync(pool.query(statement), { code: '42501', message: /append-only/ }, statement);
-    }
+    await refuses(/append-only/);
     for (const table of TABLES) {
       t.is(await count(pool, table), 1, table);
     }

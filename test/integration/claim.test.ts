@@ -10,7 +10,7 @@ import { statusPlace } from '../../src/jobs/tables/posted-statuses.ts';
 import { beginReview, recordHead, verdictUpdate } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 import test from '../helpers/test.ts';
 
 const REF = { repository: 'acme/widgets', number: 7 };
@@ -28,12 +28,7 @@ const PULL_REQUEST = {
 
 /** A review that is about to report a success. */
 async function reporting(t: ExecutionContext, setStatus: (pool: pg.Pool) => Forge['setStatus']) {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  t.teardown(async () => {
-    await pool.end();
-    await database.drop();
-  });
+  const pool = await openMigratedDatabase(t);
   const { claim } = await beginReview(pool, REF);
   await recordHead(pool, claim, PULL_REQUEST, PLACE.context, { commented: null, settled: true });
   const verdict = { state: 'success', description: 'All 2 rules pass', url: PULL_REQUEST.url } as const;

@@ -4,7 +4,7 @@ import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import { makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 import test from '../helpers/test.ts';
 
 const requestOf = {
@@ -30,10 +30,7 @@ async function queue(
   slotsLeft?: () => number,
   kind: keyof typeof requestOf = 'review',
 ) {
-  const database = await makeMigratedDatabase();
-  t.teardown(() => database.drop());
-  const pool = openPool(database.url);
-  t.teardown(() => pool.end());
+  const pool = await openMigratedDatabase(t);
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.teardown(() => jobs.stop());
   const boss = connectEngine(pool, makeLog('silent'));

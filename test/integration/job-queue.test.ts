@@ -1,4 +1,3 @@
-import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { pullRequestOf } from '../../src/facts/pull-request.ts';
@@ -16,26 +15,13 @@ import { makersIn } from '../../src/jobs/tables/makers.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { makeMigratedDatabase, openMigratedDatabase, openPool } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import test from '../helpers/test.ts';
 
-/** Returns its URL. */
-async function makeMigrated(t: ExecutionContext): Promise<string> {
-  const database = await makeMigratedDatabase();
-  t.teardown(() => database.drop());
-  return database.url;
-}
-
-async function openMigrated(t: ExecutionContext): Promise<pg.Pool> {
-  const pool = openPool(await makeMigrated(t));
-  t.teardown(() => pool.end());
-  return pool;
-}
-
 test('a stopped job queue is never started again by a late check', async (t) => {
-  const pool = await openMigrated(t);
+  const pool = await openMigratedDatabase(t);
   const stopped = makeJobQueue(pool, QUEUES, makeLog('silent'));
   await stopped.stop();
   t.regex((await stopped.fault()) ?? 'it has started', /cannot use its schema/);
@@ -67,9 +53,12 @@ async function known(pool: pg.Pool) {
 }
 
 test('an edit of an override is never recorded later than its delivery', async (t) => {
-  const url = await makeMigrated(t);
-  const [pool, inboxPool] = [openPool(url), makeInboxPool(url, makeLog('silent'), PATIENCE)];
-  t.teardown(() => Promise.all([pool.end(), inboxPool.end()]));
+  const database = await makeMigratedDatabase();
+  const [pool, inboxPool] = [openPool(database.url), makeInboxPool(database.url, makeLog('silent'), PATIENCE)];
+  t.teardown(async () => {
+    await Promise.all([pool.end(), inboxPool.end()]);
+    await database.drop();
+  });
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   const inbox = makeInbox<ReviewRequest>({
     pool: inboxPool,
@@ -93,7 +82,7 @@ test('an edit of an override is never recorded later than its delivery', async (
 });
 
 test('a review adds what was told of pushes, and locks nothing that it has', async (t) => {
-  const pool = await openMigrated(t);
+  const pool = await openMigratedDatabase(t);
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.teardown(() => jobs.stop());
   const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
@@ -116,7 +105,7 @@ test('a review adds what was told of pushes, and locks nothing that it has', asy
 });
 
 test('pushes are recorded with their deliveries, once each', async (t) => {
-  const pool = await openMigrated(t);
+  const pool = await openMigratedDatabase(t);
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   t.teardown(() => jobs.stop());
   const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
@@ -167,7 +156,7 @@ test('pushes are recorded with their deliveries, once each', async (t) => {
 });
 
 test('a replayed edit of an override is recorded with its job', async (t) => {
-  const pool = await openMigrated(t);
+  const pool = await openMigratedDatabase(t);
   const replay = makeReplay(pool, QUEUES, makeLog('silent'));
   t.is(await replay.requeue(command('9', 'edited')), 'queued');
   await replay.stop();
@@ -183,7 +172,7 @@ test('changes of overrides are recorded in one order, as other transactions do',
 });
 
 test('a success never deletes the dead letter of another queue with the same key', async (t) => {
-  const pool = await openMigrated(t);
+  const pool = await openMigratedDatabase(t);
   const log = makeLog('silent');
   const boss = connectEngine(pool, log);
   await boss.start();

@@ -1,29 +1,24 @@
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { applyRetention } from '../../src/jobs/retention.ts';
 import { beginReview, deleteReview } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 import ava from '../helpers/test.ts';
 
 const test = ava.serial;
 
 /** Keys of deliveries, so many of them a second or more older than the eight days for which they are kept. */
-async function withKeys(old: number, work: (pool: pg.Pool) => Promise<void>): Promise<void> {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  try {
-    await pool.query(
-      `INSERT INTO gatehouse.delivery_keys (hook_id, delivery_id, received_at, body_sha256)
-       SELECT '', 'old ' || i, now() - interval '8 days' - make_interval(secs => i), ''::bytea FROM generate_series(1, $1) AS i
-       UNION ALL
-       SELECT '', 'young ' || i, now() - interval '8 days' + make_interval(hours => i), ''::bytea FROM generate_series(1, 3) AS i`,
-      [old],
-    );
-    await work(pool);
-  } finally {
-    await pool.end();
-    await database.drop();
-  }
+async function openWithKeys(t: ExecutionContext, old: number): Promise<pg.Pool> {
+  const pool = await openMigratedDatabase(t);
+  await pool.query(
+    `INSERT INTO gatehouse.delivery_keys (hook_id, delivery_id, received_at, body_sha256)
+     SELECT '', 'old ' || i, now() - interval '8 days' - make_interval(secs => i), ''::bytea FROM generate_series(1, $1) AS i
+     UNION ALL
+     SELECT '', 'young ' || i, now() - interval '8 days' + make_interval(hours => i), ''::bytea FROM generate_series(1, 3) AS i`,
+    [old],
+  );
+  return pool;
 }
 
 async function left(pool: pg.Pool): Promise<readonly string[]> {
@@ -36,80 +31,75 @@ async function left(pool: pg.Pool): Promise<readonly string[]> {
 const YOUNG = ['young 1', 'young 2', 'young 3'];
 
 test('a delivery key is kept for eight days, however short deliveries are kept', async (t) => {
-  await withKeys(1_000, async (pool) => {
-    const deps = { pool, days: 1, log: makeLog('silent'), signal: new AbortController().signal };
-    t.is(await applyRetention(deps), 'finished');
-    t.deepEqual(await left(pool), YOUNG);
-    t.is(await applyRetention(deps), 'finished');
-    t.deepEqual(await left(pool), YOUNG);
-  });
+  const pool = await openWithKeys(t, 1_000);
+  const deps = { pool, days: 1, log: makeLog('silent'), signal: new AbortController().signal };
+  t.is(await applyRetention(deps), 'finished');
+  t.deepEqual(await left(pool), YOUNG);
+  t.is(await applyRetention(deps), 'finished');
+  t.deepEqual(await left(pool), YOUNG);
 });
 
 test('retention that is stopped has deleted the oldest keys, and is unfinished', async (t) => {
-  await withKeys(1_000, async (pool) => {
-    const stop = new AbortController();
-    const deps = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
-    const { query } = pool;
-    Object.assign(pool, {
-      query: (...statement: unknown[]) => {
-        stop.abort();
-        return Reflect.apply(query, pool, statement);
-      },
-    });
-    t.is(await applyRetention(deps), 'unfinished');
-    const ids = await left(pool);
-    t.is(ids.length, 803);
-    t.deepEqual([ids[0], ids.at(-1)], ['old 800', 'young 3']);
+  const pool = await openWithKeys(t, 1_000);
+  const stop = new AbortController();
+  const deps = { pool, days: 30, log: makeLog('silent'), signal: stop.signal };
+  const { query } = pool;
+  Object.assign(pool, {
+    query: (...statement: unknown[]) => {
+      stop.abort();
+      return Reflect.apply(query, pool, statement);
+    },
   });
+  t.is(await applyRetention(deps), 'unfinished');
+  const ids = await left(pool);
+  t.is(ids.length, 803);
+  t.deepEqual([ids[0], ids.at(-1)], ['old 800', 'young 3']);
 });
 
 test('two retentions at once delete each key once', async (t) => {
-  await withKeys(2_000, async (pool) => {
-    const run = () => applyRetention({ pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
-    await Promise.all([run(), run()]);
-    t.deepEqual(await left(pool), YOUNG);
-  });
+  const pool = await openWithKeys(t, 2_000);
+  const run = () => applyRetention({ pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal });
+  await Promise.all([run(), run()]);
+  t.deepEqual(await left(pool), YOUNG);
 });
 
 test('what is known of old comments is kept as long as their pull request is open', async (t) => {
-  await withKeys(0, async (pool) => {
-    await pool.query(
-      `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, seen_at)
-       VALUES ('o/r', 1, 'open', now() - interval '2 years'), ('o/r', 2, 'closed', now() - interval '2 years'),
-              ('o/r', 2, 'young', now() - interval '1 year')`,
-    );
-    await pool.query(
-      "INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description) VALUES ('o/r', 1, 'x', '')",
-    );
-    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
-    t.is(await applyRetention(deps), 'finished');
-    const { rows } = await pool.query<{ id: string }>(
-      'SELECT comment_id AS id FROM gatehouse.override_comments ORDER BY 1',
-    );
-    t.deepEqual(
-      rows.map(({ id }) => id),
-      ['open', 'young'],
-    );
-  });
+  const pool = await openMigratedDatabase(t);
+  await pool.query(
+    `INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, seen_at)
+     VALUES ('o/r', 1, 'open', now() - interval '2 years'), ('o/r', 2, 'closed', now() - interval '2 years'),
+            ('o/r', 2, 'young', now() - interval '1 year')`,
+  );
+  await pool.query(
+    "INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description) VALUES ('o/r', 1, 'x', '')",
+  );
+  const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+  t.is(await applyRetention(deps), 'finished');
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT comment_id AS id FROM gatehouse.override_comments ORDER BY 1',
+  );
+  t.deepEqual(
+    rows.map(({ id }) => id),
+    ['open', 'young'],
+  );
 });
 
 test('who made a change is kept while it is open, and for a while after it was closed', async (t) => {
-  await withKeys(0, async (pool) => {
-    await pool.query(
-      `INSERT INTO gatehouse.makers (repository, pull_request, base_branch, login, seen_at)
-       SELECT 'o/r', number, 'main', login, now() - make_interval(days => age)
-         FROM (VALUES (1, 'open', 99), (2, 'closed now', 99), (3, 'closed long ago', 31), (3, 'closed', 29), (0, 'branch', 31))
-           AS maker (number, login, age)`,
-    );
-    await beginReview(pool, { repository: 'o/r', number: 1 });
-    const { claim } = await beginReview(pool, { repository: 'o/r', number: 2 });
-    await deleteReview(pool, claim);
-    const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
-    t.is(await applyRetention(deps), 'finished');
-    const { rows } = await pool.query<{ login: string }>('SELECT login FROM gatehouse.makers ORDER BY 1');
-    t.deepEqual(
-      rows.map(({ login }) => login),
-      ['closed', 'closed now', 'open'],
-    );
-  });
+  const pool = await openMigratedDatabase(t);
+  await pool.query(
+    `INSERT INTO gatehouse.makers (repository, pull_request, base_branch, login, seen_at)
+     SELECT 'o/r', number, 'main', login, now() - make_interval(days => age)
+       FROM (VALUES (1, 'open', 99), (2, 'closed now', 99), (3, 'closed long ago', 31), (3, 'closed', 29), (0, 'branch', 31))
+         AS maker (number, login, age)`,
+  );
+  await beginReview(pool, { repository: 'o/r', number: 1 });
+  const { claim } = await beginReview(pool, { repository: 'o/r', number: 2 });
+  await deleteReview(pool, claim);
+  const deps = { pool, days: 30, log: makeLog('silent'), signal: new AbortController().signal };
+  t.is(await applyRetention(deps), 'finished');
+  const { rows } = await pool.query<{ login: string }>('SELECT login FROM gatehouse.makers ORDER BY 1');
+  t.deepEqual(
+    rows.map(({ login }) => login),
+    ['closed', 'closed now', 'open'],
+  );
 });

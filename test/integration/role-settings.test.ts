@@ -2,41 +2,49 @@ import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { tellStory } from '../helpers/story.ts';
-import ava from '../helpers/test.ts';
+import test from '../helpers/test.ts';
 
-/** A database where sessions of the tests' role begin with this setting. */
-async function databaseWith(setting: string, value: string) {
+/** A database where sessions of the tests' role begin with these settings. */
+async function databaseWith(settings: readonly Setting[]) {
   const database = await makeMigratedDatabase();
   const admin = openPool(database.url);
   const name = new URL(database.url).pathname.slice(1);
-  await admin.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET ${setting} = '${value}'`);
+  for (const { setting, value } of settings) {
+    await admin.query(`ALTER ROLE CURRENT_USER IN DATABASE ${name} SET ${setting} = '${value}'`);
+  }
   await admin.end();
   return database;
 }
 
-const SETTINGS = [
+interface Setting {
+  readonly setting: string;
+  readonly value: string;
+  readonly wanted: string;
+}
+
+const SETTINGS: readonly Setting[] = [
   { setting: 'DateStyle', value: 'SQL, DMY', wanted: 'ISO, DMY' },
   { setting: 'default_transaction_isolation', value: 'serializable', wanted: 'read committed' },
   { setting: 'synchronous_commit', value: 'off', wanted: 'on' },
   { setting: 'statement_timeout', value: '0', wanted: '4s' },
-] as const;
+];
 const POOLS = [makePool, makeInboxPool, makeProbePool];
 
-for (const { setting, value, wanted } of SETTINGS) {
-  ava(`no session uses the role's ${setting}`, async (t) => {
-    const database = await databaseWith(setting, value);
-    for (const open of POOLS) {
-      const pool = open(database.url, makeLog('silent'));
+test("no session uses the role's own settings", async (t) => {
+  const database = await databaseWith(SETTINGS);
+  for (const open of POOLS) {
+    const pool = open(database.url, makeLog('silent'));
+    for (const { setting, wanted } of SETTINGS) {
       const { rows } = await pool.query<{ value: string }>('SELECT current_setting($1) AS value', [setting]);
-      t.is(rows[0]?.value, wanted, open.name);
-      await pool.end();
+      t.is(rows[0]?.value, wanted, `${open.name}: ${setting}`);
     }
-    await database.drop();
-  });
-}
+    await pool.end();
+  }
+  await database.drop();
+});
 
-ava('reviews settle where the role has another DateStyle', async (t) => {
-  const database = await databaseWith('DateStyle', 'SQL, DMY');
+test('reviews settle where the role has other settings', async (t) => {
+  const database = await databaseWith(SETTINGS);
   const policy = 'version: 1\nrules:\n  - id: title\n    require: { title: "^feat: " }\n';
   {
     await using story = await tellStory('github', { '.gatehouse.yml': policy }, { DATABASE_URL: database.url });

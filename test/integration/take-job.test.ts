@@ -6,16 +6,13 @@ import { connectEngine, engineDatabase, refuseOtherEngine } from '../../src/jobs
 import { holdJob } from '../../src/jobs/queue/hold-job.ts';
 import { ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { openMigratedDatabase } from '../helpers/database.ts';
 import test from '../helpers/test.ts';
 
 const log = makeLog('silent');
 
 async function openEngine(t: ExecutionContext) {
-  const database = await makeMigratedDatabase();
-  t.teardown(() => database.drop());
-  const pool = openPool(database.url);
-  t.teardown(() => pool.end());
+  const pool = await openMigratedDatabase(t);
   const boss = connectEngine(pool, log);
   t.teardown(() => boss.stop({ graceful: false }));
   await boss.start();
