@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import type { StartTimer } from '../../src/commands/setup/page.ts';
-import { makeSetup } from '../../src/commands/setup/setup.ts';
+import { setup } from '../../src/commands/setup/setup.ts';
 import { startWorkers } from './run-command.ts';
 
 export interface SetupRun {
@@ -28,7 +27,6 @@ export function startSetup(
   folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  startTimer?: StartTimer,
 ): SetupRun {
   let printed = '';
   const screen = {
@@ -37,7 +35,7 @@ export function startSetup(
     },
   };
   const terminal = { stdin: new PassThrough(), stdout: screen, stderr: screen, env, folder, startWorkers };
-  const finished = makeSetup(startTimer)
+  const finished = setup
     .run(args, terminal)
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
   return { finished, output: () => printed };

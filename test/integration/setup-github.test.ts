@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import type { StartTimer } from '../../src/commands/setup/page.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { APP_EVENTS, APP_PERMISSIONS } from '../../src/forges/github/app-permissions.ts';
 import { makeForge } from '../../src/forges/make-forge.ts';
@@ -23,8 +22,7 @@ async function setUp(t: ExecutionContext) {
   forge.createRepository(REPOSITORY);
   const folder = await makeFolder(t);
   const args = ['--forge', 'github', '--forge-url', forge.url, '--url', 'https://gatehouse.example.com'];
-  const start = (more: readonly string[] = [], startTimer?: StartTimer) =>
-    startSetup(folder, [...args, ...more], STORES, startTimer);
+  const start = (more: readonly string[] = []) => startSetup(folder, [...args, ...more], STORES);
   const settings = async () => parseEnv(await readFile(join(folder, '.env'), 'utf8'));
   return { forge, folder, start, settings };
 }
@@ -138,29 +136,6 @@ test('where the key or the settings exist already, no page opens', async (t) => 
     t.is(await readFile(join(folder, name), 'utf8'), 'kept');
   }
   t.deepEqual(forge.seen, []);
-});
-
-test('an answer with another state is refused, and the right one still counts', async (t) => {
-  const { start, forge } = await setUp(t);
-  const run = start();
-  const { back } = await pressButton(await pageOf(run));
-  const forged = new URL(back);
-  forged.searchParams.set('state', 'of-somebody-else');
-  t.is((await fetch(forged)).status, 403);
-  t.is(forge.count('POST', /conversions/), 0);
-  t.is((await fetch(back)).status, 200);
-  t.is(await run.finished, 0);
-});
-
-test('without a browser the command ends when the time is over', async (t) => {
-  const { start, settings } = await setUp(t);
-  const over = new AbortController();
-  const run = start([], () => over.signal);
-  const page = await pageOf(run);
-  over.abort();
-  t.regex(String(await run.finished), /the page was not used within 10 minutes/);
-  await t.throwsAsync(fetch(page));
-  await t.throwsAsync(settings, { message: /ENOENT/ });
 });
 
 test('a webhook to this machine itself is refused before the page opens', async (t) => {

@@ -1,14 +1,12 @@
 import type { SetupConnection } from '../../forges/setup/connection.ts';
 import type { Settings } from './files.ts';
 import type { SetupOptions } from './options.ts';
-import type { StartTimer } from './page.ts';
 
 /** What setup may use at a forge. */
 export interface SetupContext {
   readonly options: SetupOptions;
   readonly connection: SetupConnection;
   readonly say: (line: string) => void;
-  readonly startTimer: StartTimer | undefined;
 }
 
 /** Credentials and the webhook's secret, and how to require a status: what to post to a path below the repository's. */

@@ -4,12 +4,12 @@ import type { ForgeResult, SetupContext } from './context.ts';
 import { openManifestPage } from './page.ts';
 
 /** Registers an App with the user's browser. */
-export async function setUpGitHub({ connection, options, say, startTimer }: SetupContext): Promise<ForgeResult> {
+export async function setUpGitHub({ connection, options, say }: SetupContext): Promise<ForgeResult> {
   const { hostname } = new URL(options.webhookUrl);
   if (/(?:^|\.)localhost$|^127\.|^\[::1\]$/.test(hostname)) {
     throw new UsageError('--url: GitHub cannot reach a loopback address; it must be one that GitHub reaches');
   }
-  const page = await openManifestPage(options, startTimer);
+  const page = await openManifestPage(options);
   const { port } = new URL(page.url);
   say('Open this page within 10 minutes, in a browser in which you are signed in to GitHub:');
   say(`  ${page.url}`);

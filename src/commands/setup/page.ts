@@ -10,7 +10,7 @@ const MAX_OPEN_MS = 600_000;
 const CODE = /^[\w-]{1,200}$/;
 
 /** Aborts after a time. */
-export type StartTimer = (ms: number) => AbortSignal;
+type StartTimer = (ms: number) => AbortSignal;
 
 /**
  * The page with the button that sends the manifest to GitHub, and the address that GitHub sends the browser back to. It

@@ -10,7 +10,6 @@ import { setUpGitea } from './gitea.ts';
 import { setUpGitHub } from './github.ts';
 import { nextSteps } from './next.ts';
 import { readOptions, SETUP_OPTIONS, type SetupOptions } from './options.ts';
-import type { StartTimer } from './page.ts';
 
 const TEXT = `Connects Gatehouse to a forge, and writes the settings that it runs with.
   GitHub           registers an App: serves a page for your browser on 127.0.0.1, for at most 10 minutes
@@ -39,20 +38,17 @@ const SET_UP: Readonly<Record<ForgeName, (context: SetupContext) => Promise<Forg
   forgejo: (context) => setUpGitea(context, 'forgejo'),
 };
 
-export const makeSetup = (startTimer?: StartTimer) =>
-  defineCommand({
-    name: 'setup',
-    usage: ['[options]'],
-    text: TEXT,
-    options: SETUP_OPTIONS,
-    notes: NOTES,
-    exitCodes: { 0: 'done', 1: 'failed', ...WRONG_CONFIGURATION },
-    run: ({ values }, terminal) => runSetup(readOptions(values, terminal), terminal, startTimer),
-  });
+export const setup = defineCommand({
+  name: 'setup',
+  usage: ['[options]'],
+  text: TEXT,
+  options: SETUP_OPTIONS,
+  notes: NOTES,
+  exitCodes: { 0: 'done', 1: 'failed', ...WRONG_CONFIGURATION },
+  run: ({ values }, terminal) => runSetup(readOptions(values, terminal), terminal),
+});
 
-export const setup = makeSetup();
-
-async function runSetup(options: SetupOptions, { stdout }: Terminal, startTimer?: StartTimer): Promise<0> {
+async function runSetup(options: SetupOptions, { stdout }: Terminal): Promise<0> {
   const { forge, forgeUrl } = options;
   // By the rules of the program itself, and whether the files can be written.
   const expected = { ...TO_COME, ...options.settings };
@@ -63,7 +59,7 @@ async function runSetup(options: SetupOptions, { stdout }: Terminal, startTimer?
   const say = (line: string) => void stdout.write(`${line}\n`);
   const connection = connectForSetup(forge, forgeUrl);
   try {
-    const result = await SET_UP[forge]({ options, connection, say, startTimer });
+    const result = await SET_UP[forge]({ options, connection, say });
     const files = filesOf(options, { ...options.settings, ...result.settings });
     await writeFiles(files);
     say(`✔ Written, for you alone to read: ${Object.keys(files).join(', ')}`);
