@@ -86,9 +86,14 @@ test('nothing is acknowledged while its COMMIT is under way', async (t) => {
   t.is(await answer, 200);
 });
 
-test('of 100 copies one counts as accepted and the others as duplicates', async (t) => {
+test('of 100 copies one is stored, with its job, and all are acknowledged', async (t) => {
   await using door = await openDoor();
-  await Promise.all(Array.from({ length: 100 }, () => door.post(body, headers)));
+  const responses = await Promise.all(Array.from({ length: 100 }, () => door.post(body, headers)));
+  for (const response of responses) {
+    t.deepEqual(await response.json(), { received: true });
+  }
+  t.is((await door.deliveries()).length, 1);
+  t.is((await door.jobs()).length, 1);
   const page = await (await fetch(door.metricsUrl)).text();
   t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="accepted"} 1\n'));
   t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="duplicate"} 99\n'));

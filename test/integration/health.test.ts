@@ -71,19 +71,6 @@ test('a database without its schema is not ready, and says what to run', async (
   });
 });
 
-test('a hundred health checks at once look at the database about once', async (t) => {
-  const door = await sharedDoor();
-  await until(async () => (await fetch(`${door.url}/health`)).status === 200);
-  const looks = async () => {
-    const { rows } = await door.database.query<{ count: number }>(
-      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = current_database()",
-    );
-    return rows[0]?.count ?? 0;
-  };
-  await Promise.all(Array.from({ length: 100 }, () => fetch(`${door.url}/health`).then((response) => response.json())));
-  t.is(await looks(), 1);
-});
-
 test('a database that accepts no new connections makes the door unready', async (t) => {
   await using door = await openDoor();
   await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
@@ -154,15 +141,6 @@ for (const [fault, { begin, end }] of Object.entries(FAULTS)) {
     t.deepEqual(await door.jobs(), []);
   });
 }
-
-test('every change of readiness is counted', async (t) => {
-  await using door = await openDoor({ DATABASE_URL: 'postgres://user:password@127.0.0.1:9/gatehouse' });
-  await fetch(`${door.url}/health/ready`);
-  await fetch(`${door.url}/health/ready`);
-  const page = await (await fetch(door.metricsUrl)).text();
-  t.regex(page, /^gatehouse_readiness_changes_total\{to="unready"\} 1$/m);
-  t.regex(page, /^gatehouse_readiness_changes_total\{to="ready"\} 0$/m);
-});
 
 const NOTHING_ELSE = [
   '/',

@@ -11,50 +11,10 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 const emptyDoor = shareDoor(ava);
 
-const NAMES = [
-  'gatehouse_baselines',
-  'gatehouse_build_info',
-  'gatehouse_commit_seconds',
-  'gatehouse_deliveries_total',
-  'gatehouse_dependency_up',
-  'gatehouse_enforcement_off',
-  'gatehouse_foreign_statuses_total',
-  'gatehouse_forge_access_problem',
-  'gatehouse_forge_rate_remaining',
-  'gatehouse_forge_requests_total',
-  'gatehouse_frozen_successes_total',
-  'gatehouse_inflight_bytes',
-  'gatehouse_jobs',
-  'gatehouse_merges_total',
-  'gatehouse_observed_rules_total',
-  'gatehouse_oldest_waiting_job_seconds',
-  'gatehouse_overrides_total',
-  'gatehouse_readiness_changes_total',
-  'gatehouse_rejections_total',
-  'gatehouse_repeated_bodies_total',
-  'gatehouse_review_seconds',
-  'gatehouse_reviews_total',
-  'gatehouse_role',
-  'gatehouse_secret_matches_total',
-  'gatehouse_tasks_ended_total',
-  'gatehouse_wakeups_total',
-  'gatehouse_webhook_to_status_seconds',
-  'http_request_duration_seconds',
-];
-
 async function scrape(url: string): Promise<string> {
   const response = await fetch(url);
   return response.text();
 }
-
-test('the page has every metric of the interface, and those of the process', async (t) => {
-  const door = await emptyDoor();
-  const page = await scrape(door.metricsUrl);
-  const types = [...page.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '');
-  t.deepEqual(types.filter((name) => /^(gatehouse|http)_/.test(name)).sort(), NAMES);
-  t.true(types.includes('process_resident_memory_bytes'));
-  t.true(types.includes('nodejs_eventloop_lag_seconds'));
-});
 
 interface DocumentedMetric {
   readonly name: string;

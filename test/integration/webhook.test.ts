@@ -206,9 +206,9 @@ test('a body too large to be stored is believed only if its signature is valid',
 });
 
 test('no body that is hashed and not kept takes room from others', async (t) => {
-  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '33MiB' });
-  // The budget has 66 MiB, of which large bodies may hold half.
-  const answers = await Promise.all(Array.from({ length: 3 }, () => door.post(bodyOf(34 * 1024 * 1024))));
+  await using door = await openDoor({ WEBHOOK_BODY_LIMIT: '4MiB' });
+  // Large bodies may hold 32 MiB.
+  const answers = await Promise.all(Array.from({ length: 3 }, () => door.post(bodyOf(12 * MIB))));
   t.deepEqual(
     answers.map(({ status }) => status),
     [413, 413, 413],
@@ -335,21 +335,6 @@ test('two hooks that send one delivery id make two deliveries', async (t) => {
     t.is(response.status, 200);
   }
   t.deepEqual((await door.deliveries()).map(({ hookId }) => hookId).sort(), ['1', '2']);
-});
-
-test('100 parallel copies of a delivery are acknowledged, and stored with one job', async (t) => {
-  const door = await emptyDoor();
-  const { event, body } = pullRequestOpened();
-  const copies = Array.from({ length: 100 }, () =>
-    door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'copied' }),
-  );
-  const answers = await Promise.all((await Promise.all(copies)).map((response) => response.json()));
-  t.is(answers.length, 100);
-  for (const answer of answers) {
-    t.deepEqual(answer, { received: true });
-  }
-  t.is((await door.deliveries()).length, 1);
-  t.is((await door.jobs()).length, 1);
 });
 
 test('a content type that is not JSON is rejected after the signature check', async (t) => {

@@ -15,6 +15,17 @@ test('while a check runs, the last finished result is the answer', async (t) => 
   t.deepEqual((await health()).database, { status: 'down', message: 'refused the connection' });
 });
 
+test('a hundred callers at once share one check', async (t) => {
+  let checks = 0;
+  const check = async () => {
+    checks += 1;
+    return undefined;
+  };
+  const health = makeHealth({ database: check, redis: up });
+  await Promise.all(Array.from({ length: 100 }, health));
+  t.is(checks, 1);
+});
+
 test('before a first check has finished, the dependency is down', async (t) => {
   const health = makeHealth({ database: () => Promise.withResolvers<undefined>().promise, redis: up });
   t.deepEqual(await health(), {

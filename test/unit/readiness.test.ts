@@ -11,18 +11,19 @@ const NO_DATABASE: HealthReport = { ...UP, database: { status: 'down', message: 
 function observe(readyWithoutRedis: boolean) {
   const lines: { msg: string; reasons?: readonly string[] }[] = [];
   const state: { health: HealthReport; draining: boolean } = { health: UP, draining: false };
+  const metrics = makeMetrics();
   const readiness = makeReadiness({
     health: async () => state.health,
     isDraining: () => state.draining,
     readyWithoutRedis,
-    metrics: makeMetrics(),
+    metrics,
     log: pino({}, { write: (line: string) => lines.push(JSON.parse(line)) }),
   });
-  return { lines, state, readiness };
+  return { lines, state, readiness, metrics };
 }
 
-test('every change of readiness is logged once, with its reason', async (t) => {
-  const { lines, state, readiness } = observe(false);
+test('every change of readiness is counted, and logged once, with its reason', async (t) => {
+  const { lines, state, readiness, metrics } = observe(false);
   for (const health of [UP, UP, NO_REDIS, NO_REDIS, NO_DATABASE, UP]) {
     state.health = health;
     await readiness();
@@ -33,6 +34,9 @@ test('every change of readiness is logged once, with its reason', async (t) => {
     lines.map(({ msg, reasons }) => [msg, ...(reasons ?? [])]),
     [['ready'], ['not ready', 'redis: is not connected'], ['ready'], ['not ready', 'service: is shutting down']],
   );
+  const page = await metrics.registry.metrics();
+  t.regex(page, /^gatehouse_readiness_changes_total\{to="ready"\} 2$/m);
+  t.regex(page, /^gatehouse_readiness_changes_total\{to="unready"\} 2$/m);
 });
 
 test('without Redis a service is ready where it may be, and not without the database', async (t) => {
