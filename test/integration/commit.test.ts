@@ -58,7 +58,8 @@ test('a connection whose time is up is never given to the next transaction', asy
   const attempt = async () => {
     const pool = makeInboxPool(door.databaseUrl, makeLog('silent'));
     pool.on('error', () => {});
-    // It ends after its time, and before the connection is cut.
+    // Connected already, so that the work ends after its time and before the connection is cut.
+    await pool.query('SELECT 1');
     await onConnection(pool, 200, () => sleep(201));
     await t.notThrowsAsync(pool.query('SELECT pg_sleep(0.1)'));
     await pool.end();
