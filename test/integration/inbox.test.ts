@@ -106,6 +106,18 @@ test('workers are woken once for a batch with jobs, and not for a duplicate', as
   t.is(door.wakeups() - before, 1);
 });
 
+test('of repeats in one batch one is accepted, and of two hooks both are', async (t) => {
+  const door = await emptyInbox();
+  const one = delivery({ hookId: '1' });
+  // The first is a batch by itself, and the others gather behind it.
+  const batch = [delivery(), one, one, { ...one, hookId: '2' }];
+  const answers = await Promise.all(batch.map((each) => door.inbox.accept(each)));
+  t.deepEqual(
+    answers.map(({ outcome }) => outcome),
+    ['accepted', 'accepted', 'duplicate', 'accepted'],
+  );
+});
+
 test('a body stored before under another id is stored, and reported', async (t) => {
   const door = await emptyInbox();
   const body = Buffer.from('{"replayed":true}');
