@@ -47,13 +47,18 @@ export async function makeMigratedDatabase(): Promise<Database> {
 
 /** The same with connections to it, until the end of the test. */
 export async function openMigratedDatabase(t: ExecutionContext): Promise<pg.Pool> {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
+  return (await makeOpenDatabase(t)).pool;
+}
+
+/** The same where the address is of use, too. */
+export async function makeOpenDatabase(t: ExecutionContext): Promise<{ readonly url: string; readonly pool: pg.Pool }> {
+  const { url, drop } = await makeMigratedDatabase();
+  const pool = openPool(url);
   t.teardown(async () => {
     await pool.end();
-    await database.drop();
+    await drop();
   });
-  return pool;
+  return { url, pool };
 }
 
 const EMPTY = 'template1';

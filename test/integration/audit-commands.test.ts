@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { type MergeRow, saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
@@ -7,7 +8,7 @@ import type { RecordedRule, VerdictRecord } from '../../src/audit/verdict-record
 import { inTransaction } from '../../src/db/transaction.ts';
 import { statusDescription } from '../../src/forges/port/postings.ts';
 import { PASSED, recordAsText } from '../helpers/audit.ts';
-import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
+import { makeOpenDatabase } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import ava from '../helpers/test.ts';
@@ -82,16 +83,10 @@ async function fill(pool: pg.Pool): Promise<void> {
   await record({ ...PASSED, repository: 'acme/gadgets', headSha: 'e'.repeat(40), rules: [rule('title', 'failed')] });
 }
 
-async function withRecord(work: (url: string, pool: pg.Pool) => Promise<void>): Promise<void> {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  try {
-    await fill(pool);
-    await work(database.url, pool);
-  } finally {
-    await pool.end();
-    await database.drop();
-  }
+async function openRecord(t: ExecutionContext) {
+  const { url, pool } = await makeOpenDatabase(t);
+  await fill(pool);
+  return { url, pool };
 }
 
 /** A process, which has to end by itself. */
@@ -99,50 +94,46 @@ const runProcess = (url: string, args: readonly string[]) => gatehouse(args, { D
 const run = (url: string, args: readonly string[]) => runGatehouse(args, { env: { DATABASE_URL: url } });
 
 test('audit prints the history of a pull request for people, oldest first', async (t) => {
-  await withRecord(async (url) => {
-    const { code, stdout, stderr } = await runProcess(url, ['audit', URL_OF_PR]);
-    t.is(code, 0);
-    t.is(stderr, '');
-    t.snapshot(stdout.replaceAll(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/gm, 'THE TIME'));
-  });
+  const { url } = await openRecord(t);
+  const { code, stdout, stderr } = await runProcess(url, ['audit', URL_OF_PR]);
+  t.is(code, 0);
+  t.is(stderr, '');
+  t.snapshot(stdout.replaceAll(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/gm, 'THE TIME'));
 });
 
 test('audit lists rows of a repository and a time as JSON, newest first', async (t) => {
-  await withRecord(async (url) => {
-    const list = async (...args: readonly string[]) => {
-      const { stdout } = await run(url, ['audit', '--json', ...args]);
-      const entries = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
-      return entries.map(({ kind, state, repository }) => `${kind} ${state} ${repository}`);
-    };
-    const widgets = [
-      'posting success acme/widgets',
-      'verdict success acme/widgets',
-      'posting failure acme/widgets',
-      'verdict failure acme/widgets',
-    ];
-    t.deepEqual(await list('--since', '1d'), ['verdict success acme/gadgets', ...widgets]);
-    t.deepEqual(await list('--since', '1d', '--repository', 'ACME/widgets'), widgets);
-    t.deepEqual(await list('--until', '1d'), []);
-  });
+  const { url } = await openRecord(t);
+  const list = async (...args: readonly string[]) => {
+    const { stdout } = await run(url, ['audit', '--json', ...args]);
+    const entries = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    return entries.map(({ kind, state, repository }) => `${kind} ${state} ${repository}`);
+  };
+  const widgets = [
+    'posting success acme/widgets',
+    'verdict success acme/widgets',
+    'posting failure acme/widgets',
+    'verdict failure acme/widgets',
+  ];
+  t.deepEqual(await list('--since', '1d'), ['verdict success acme/gadgets', ...widgets]);
+  t.deepEqual(await list('--since', '1d', '--repository', 'ACME/widgets'), widgets);
+  t.deepEqual(await list('--until', '1d'), []);
 });
 
 test('audit says when there are more rows than the limit, and when there are none', async (t) => {
-  await withRecord(async (url) => {
-    const { stdout, stderr } = await run(url, ['audit', '--since', '1d', '--limit', '2']);
-    t.is(stdout.trim().split('\n').length, 3);
-    t.regex(stderr, /more rows than 2/);
-    const none = await run(url, ['audit', 'https://github.com/acme/widgets/pull/99']);
-    t.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'Nothing is recorded.\n']);
-  });
+  const { url } = await openRecord(t);
+  const { stdout, stderr } = await run(url, ['audit', '--since', '1d', '--limit', '2']);
+  t.is(stdout.trim().split('\n').length, 3);
+  t.regex(stderr, /more rows than 2/);
+  const none = await run(url, ['audit', 'https://github.com/acme/widgets/pull/99']);
+  t.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'Nothing is recorded.\n']);
 });
 
 test('audit prints the text of a digest, and exits with 1 when there is none', async (t) => {
-  await withRecord(async (url) => {
-    t.is((await run(url, ['audit', '--text', POLICY.digest])).stdout, POLICY.text);
-    const unknown = await run(url, ['audit', '--text', 'f'.repeat(64)]);
-    t.is(unknown.code, 1);
-    t.regex(unknown.stderr, /no text with this digest is recorded/);
-  });
+  const { url } = await openRecord(t);
+  t.is((await run(url, ['audit', '--text', POLICY.digest])).stdout, POLICY.text);
+  const unknown = await run(url, ['audit', '--text', 'f'.repeat(64)]);
+  t.is(unknown.code, 1);
+  t.regex(unknown.stderr, /no text with this digest is recorded/);
 });
 
 /** How long this test took between two verdicts, in seconds, is up to the machine. */
@@ -151,78 +142,75 @@ function withoutOwnTime(stdout: string): string {
 }
 
 test('report counts failures, overrides and passes of each rule', async (t) => {
-  await withRecord(async (url, pool) => {
-    await pool.query(
-      `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
-       VALUES ('acme/widgets', 8, 'slow', 'passed', 93784), ('acme/widgets', 9, 'slow', 'passed', 60)`,
-    );
-    const { code, stdout } = await run(url, ['report']);
-    t.is(code, 0);
-    t.is(
-      withoutOwnTime(stdout),
-      'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
-        'no-keys  1       0           1                  0s           0s\n' +
-        'title    1       1           0                  -            -\n' +
-        'slow     0       0           2                  13h 2m       1d 2h\n',
-    );
-    const rules = async (...args: readonly string[]) =>
-      (await run(url, ['report', '--json', ...args])).stdout.match(/(?<="rule":")[^"]+/g);
-    t.deepEqual(await rules('--repository', 'acme/gadgets'), ['title']);
-  });
+  const { url, pool } = await openRecord(t);
+  await pool.query(
+    `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change, seconds)
+     VALUES ('acme/widgets', 8, 'slow', 'passed', 93784), ('acme/widgets', 9, 'slow', 'passed', 60)`,
+  );
+  const { code, stdout } = await run(url, ['report']);
+  t.is(code, 0);
+  t.is(
+    withoutOwnTime(stdout),
+    'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
+      'no-keys  1       0           1                  0s           0s\n' +
+      'title    1       1           0                  -            -\n' +
+      'slow     0       0           2                  13h 2m       1d 2h\n',
+  );
+  const rules = async (...args: readonly string[]) =>
+    (await run(url, ['report', '--json', ...args])).stdout.match(/(?<="rule":")[^"]+/g);
+  t.deepEqual(await rules('--repository', 'acme/gadgets'), ['title']);
 });
 
 test('report says what observed rules would have done, apart from those in force', async (t) => {
-  await withRecord(async (url, pool) => {
-    await pool.query(
-      `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change)
-       VALUES ('acme/widgets', 8, 'small', 'would-pass'), ('acme/widgets', 8, 'small', 'would-fail'),
-              ('ACME/widgets', 8, 'small', 'would-fail'), ('acme/widgets', 9, 'small', 'not-judged'),
-              ('acme/gadgets', 8, 'review', 'would-wait')`,
-    );
-    const { stdout } = await run(url, ['report', '--limit', '1']);
-    t.is(
-      withoutOwnTime(stdout),
-      'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
-        'no-keys  1       0           1                  0s           0s\n' +
-        '\n' +
-        'OBSERVED RULE  PULL REQUESTS  WOULD FAIL  WOULD WAIT  NOT JUDGED\n' +
-        'small          2              1           0           1\n',
-    );
-    const { stdout: json } = await run(url, ['report', '--json', '--repository', 'acme/gadgets']);
-    t.deepEqual(
-      json
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-        .at(-1),
-      {
-        rule: 'review',
-        observed: true,
-        pullRequests: 1,
-        wouldFail: 0,
-        wouldWait: 1,
-        notJudged: 0,
-      },
-    );
-  });
+  const { url, pool } = await openRecord(t);
+  await pool.query(
+    `INSERT INTO gatehouse.audit_rule_changes (repository, pull_request, rule, change)
+     VALUES ('acme/widgets', 8, 'small', 'would-pass'), ('acme/widgets', 8, 'small', 'would-fail'),
+            ('ACME/widgets', 8, 'small', 'would-fail'), ('acme/widgets', 9, 'small', 'not-judged'),
+            ('acme/gadgets', 8, 'review', 'would-wait')`,
+  );
+  const { stdout } = await run(url, ['report', '--limit', '1']);
+  t.is(
+    withoutOwnTime(stdout),
+    'RULE     FAILED  OVERRIDDEN  PASSED AFTERWARDS  MEDIAN TIME  LONGEST TIME\n' +
+      'no-keys  1       0           1                  0s           0s\n' +
+      '\n' +
+      'OBSERVED RULE  PULL REQUESTS  WOULD FAIL  WOULD WAIT  NOT JUDGED\n' +
+      'small          2              1           0           1\n',
+  );
+  const { stdout: json } = await run(url, ['report', '--json', '--repository', 'acme/gadgets']);
+  t.deepEqual(
+    json
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .at(-1),
+    {
+      rule: 'review',
+      observed: true,
+      pullRequests: 1,
+      wouldFail: 0,
+      wouldWait: 1,
+      notJudged: 0,
+    },
+  );
 });
 
 test('the commands of docs/operations.md erase a login, and nothing stays writable', async (t) => {
-  await withRecord(async (_, pool) => {
-    await saveMerge(pool, OVERRIDDEN_MERGE, 400);
-    const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-    const [, script = ''] =
-      /### Erase a person's login[\s\S]*?```sql\n\\set login 'octocat'\n([\s\S]*?)```/.exec(docs) ?? [];
-    t.true(script.length > 0);
-    await pool.query(script.replaceAll(":'login'", "'octocat'"));
-    const text = await recordAsText(pool);
-    t.notRegex(text, /octocat(?!-2)/i);
-    t.regex(text, /"author":"erased"/);
-    t.regex(text, /"merged_by":"erased"/);
-    t.regex(text, /"login": ?"erased"/);
-    t.regex(text, /Waiting for 1 approval from erased, not from octocat-2/);
-    t.regex(text, /"login": ?"bob"/);
-    await t.throwsAsync(pool.query("UPDATE gatehouse.audit_verdicts SET author = ''"), { code: '42501' });
-    await t.throwsAsync(pool.query("UPDATE gatehouse.merges SET merged_by = ''"), { code: '42501' });
-  });
+  const { pool } = await openRecord(t);
+  await saveMerge(pool, OVERRIDDEN_MERGE, 400);
+  const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const [, script = ''] =
+    /### Erase a person's login[\s\S]*?```sql\n\\set login 'octocat'\n([\s\S]*?)```/.exec(docs) ?? [];
+  t.true(script.length > 0);
+  await pool.query(script.replaceAll(":'login'", "'octocat'"));
+  const text = await recordAsText(pool);
+  t.notRegex(text, /octocat(?!-2)/i);
+  t.regex(text, /"author":"erased"/);
+  t.regex(text, /"merged_by":"erased"/);
+  t.regex(text, /"login": ?"erased"/);
+  t.regex(text, /Waiting for 1 approval from erased, not from octocat-2/);
+  t.regex(text, /"login": ?"bob"/);
+  await t.throwsAsync(pool.query("UPDATE gatehouse.audit_verdicts SET author = ''"), { code: '42501' });
+  await t.throwsAsync(pool.query("UPDATE gatehouse.merges SET merged_by = ''"), { code: '42501' });
 });

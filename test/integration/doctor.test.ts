@@ -1,5 +1,5 @@
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
+import { makeOpenDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
@@ -11,17 +11,6 @@ const test = ava;
 /** Of a door: it has no credentials for the forge. */
 const DOOR = { FORGE: 'gitea', WEBHOOK_SECRET: SECRET };
 const NOWHERE = 'postgres://user:sesame@127.0.0.1:1/gatehouse';
-
-async function withDatabase(work: (url: string, run: (sql: string) => Promise<unknown>) => Promise<void>) {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  try {
-    await work(database.url, (sql) => pool.query(sql));
-  } finally {
-    await pool.end();
-    await database.drop();
-  }
-}
 
 test('doctor names each fault of the configuration, and checks what it can', async (t) => {
   const said = await askDoctor([], { FORGE: 'gitea', PORT: 'eighty', REDIS_URL: await sharedRedisUrl() });
@@ -39,13 +28,12 @@ test('doctor names each fault of the configuration, and checks what it can', asy
 });
 
 test('doctor needs no credentials where the configuration is that of a door', async (t) => {
-  await withDatabase(async (url) => {
-    const said = await askDoctor([], { ...DOOR, DATABASE_URL: url, REDIS_URL: await sharedRedisUrl() });
-    t.is(said.code, 0, said.text);
-    t.deepEqual(said.of('configuration'), ['✔ valid for the door']);
-    t.deepEqual(said.of('forge'), ['? skipped: no credentials here, a worker has them']);
-    t.deepEqual(said.of('database schema'), [`✔ version ${SCHEMA_VERSION}, with its job queues`]);
-  });
+  const { url } = await makeOpenDatabase(t);
+  const said = await askDoctor([], { ...DOOR, DATABASE_URL: url, REDIS_URL: await sharedRedisUrl() });
+  t.is(said.code, 0, said.text);
+  t.deepEqual(said.of('configuration'), ['✔ valid for the door']);
+  t.deepEqual(said.of('forge'), ['? skipped: no credentials here, a worker has them']);
+  t.deepEqual(said.of('database schema'), [`✔ version ${SCHEMA_VERSION}, with its job queues`]);
 });
 
 test('doctor reads POLICY_FILE, and names each of its faults', async (t) => {
@@ -58,31 +46,29 @@ test('doctor reads POLICY_FILE, and names each of its faults', async (t) => {
 });
 
 test('doctor finds a schema that is old, or absent, or newer', async (t) => {
-  await withDatabase(async (url, run) => {
-    const schema = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database schema').join();
-    await run('UPDATE gatehouse_jobs.version SET version = version - 1');
-    t.regex(
-      await schema(),
-      /^✘ the job engine cannot use its schema, and takes no jobs: it is version 42, not 43; run gatehouse migrate of/,
-    );
-    await run('UPDATE gatehouse_jobs.version SET version = version + 1');
-    await run('UPDATE gatehouse.schema_compatibility SET oldest_reader = 10000');
-    t.regex(await schema(), /^✘ it is newer than this version can use/);
-    await run('UPDATE gatehouse.schema_compatibility SET oldest_reader = 1');
-    await run('DELETE FROM gatehouse.migrations WHERE name = (SELECT max(name) FROM gatehouse.migrations)');
-    t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
-    await run('DROP SCHEMA gatehouse CASCADE');
-    t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
-  });
+  const { url, pool } = await makeOpenDatabase(t);
+  const schema = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database schema').join();
+  await pool.query('UPDATE gatehouse_jobs.version SET version = version - 1');
+  t.regex(
+    await schema(),
+    /^✘ the job engine cannot use its schema, and takes no jobs: it is version 42, not 43; run gatehouse migrate of/,
+  );
+  await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
+  await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = 10000');
+  t.regex(await schema(), /^✘ it is newer than this version can use/);
+  await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = 1');
+  await pool.query('DELETE FROM gatehouse.migrations WHERE name = (SELECT max(name) FROM gatehouse.migrations)');
+  t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
+  await pool.query('DROP SCHEMA gatehouse CASCADE');
+  t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
 });
 
 test('doctor finds a database that is read-only', async (t) => {
-  await withDatabase(async (url, run) => {
-    const rights = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database rights').join();
-    t.is(await rights(), '✔ may do all that the service does');
-    await run(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
-    t.regex(await rights(), /^✘ the database is read-only → connect to the primary/);
-  });
+  const { url, pool } = await makeOpenDatabase(t);
+  const rights = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database rights').join();
+  t.is(await rights(), '✔ may do all that the service does');
+  await pool.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
+  t.regex(await rights(), /^✘ the database is read-only → connect to the primary/);
 });
 
 test('doctor finds a database and a Redis that are not there', async (t) => {
@@ -97,28 +83,27 @@ test('doctor finds a database and a Redis that are not there', async (t) => {
 });
 
 test('doctor gives up stores that hang, checks the others, and ends', async (t) => {
-  await withDatabase(async (url) => {
-    const redisUrl = await sharedRedisUrl();
-    const database = await startProxy(url);
-    const redis = await startProxy(redisUrl);
-    try {
-      await Promise.all([database.hang(), redis.hang()]);
-      const env = { ...DOOR, DATABASE_URL: url, REDIS_URL: redisUrl };
-      const ask = async (more: Readonly<Record<string, string>>) => {
-        const { code, stdout, stderr } = await gatehouse(['doctor', '--json'], { ...env, ...more }).ended();
-        t.is(code, 1, stderr);
-        const { checks }: { checks: { check: string; result: string }[] } = JSON.parse(stdout);
-        return Object.fromEntries(checks.map(({ check, result }) => [check, result]));
-      };
-      const [noDatabase, noRedis] = await Promise.all([
-        ask({ DATABASE_URL: database.url }),
-        ask({ REDIS_URL: redis.url }),
-      ]);
-      t.like(noDatabase, { database: 'wrong', 'database rights': 'skipped', redis: 'ok' });
-      t.like(noRedis, { redis: 'wrong', 'database schema': 'ok' });
-    } finally {
-      await database.close();
-      await redis.close();
-    }
-  });
+  const { url } = await makeOpenDatabase(t);
+  const redisUrl = await sharedRedisUrl();
+  const database = await startProxy(url);
+  const redis = await startProxy(redisUrl);
+  try {
+    await Promise.all([database.hang(), redis.hang()]);
+    const env = { ...DOOR, DATABASE_URL: url, REDIS_URL: redisUrl };
+    const ask = async (more: Readonly<Record<string, string>>) => {
+      const { code, stdout, stderr } = await gatehouse(['doctor', '--json'], { ...env, ...more }).ended();
+      t.is(code, 1, stderr);
+      const { checks }: { checks: { check: string; result: string }[] } = JSON.parse(stdout);
+      return Object.fromEntries(checks.map(({ check, result }) => [check, result]));
+    };
+    const [noDatabase, noRedis] = await Promise.all([
+      ask({ DATABASE_URL: database.url }),
+      ask({ REDIS_URL: redis.url }),
+    ]);
+    t.like(noDatabase, { database: 'wrong', 'database rights': 'skipped', redis: 'ok' });
+    t.like(noRedis, { redis: 'wrong', 'database schema': 'ok' });
+  } finally {
+    await database.close();
+    await redis.close();
+  }
 });
