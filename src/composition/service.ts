@@ -40,7 +40,7 @@ export interface Service {
 }
 
 /** What tests change. */
-interface TestOptions extends Pick<SharedDeps, 'workers' | 'patience'> {
+interface TestOptions extends Pick<SharedDeps, 'workers' | 'maxTaskMs' | 'patience'> {
   /** As {@link LINGER_MS}, which each of hundreds of doors would wait. */
   readonly lingerMs: number;
 }
@@ -55,7 +55,7 @@ const CLOSE_GRACE_MS = 10_000;
 export async function startService(
   config: Config,
   log: Log,
-  { workers, patience = 1, lingerMs = LINGER_MS }: Partial<TestOptions> = {},
+  { workers, maxTaskMs, patience = 1, lingerMs = LINGER_MS }: Partial<TestOptions> = {},
 ): Promise<Service> {
   const closers = makeClosers(log);
   let phase: 'serving' | 'draining' | 'closed' = 'serving';
@@ -79,7 +79,8 @@ export async function startService(
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, workers, patience };
+    const injected = { workers, maxTaskMs, patience };
+    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, ...injected };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.

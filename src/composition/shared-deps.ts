@@ -20,6 +20,8 @@ export interface SharedDeps {
   readonly log: Log;
   /** The workers of the whole process, where several workers run in one. Otherwise a worker starts and ends its own. */
   readonly workers: ReviewWorkers | undefined;
+  /** The processor time of a task, in tests of what takes longer. */
+  readonly maxTaskMs: number | undefined;
   /**
    * Multiplies the limits on what the stores and the forge take to answer. 1, except in tests: a machine that is busy
    * with other tests is no failure of what they are about.

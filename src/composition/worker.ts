@@ -81,8 +81,9 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   return stop;
 }
 
-function startWorkers({ metrics, closers, log }: SharedDeps): ReviewWorkers {
+function startWorkers({ metrics, closers, log, maxTaskMs }: SharedDeps): ReviewWorkers {
   const workers = makeReviewWorkers({
+    maxTaskMs,
     onEnded({ task, owner, limit }) {
       metrics.tasksEnded.inc({ task, limit });
       log.warn({ repository: owner, task, limit }, 'work on a repository’s policy was ended: it went over its limit');

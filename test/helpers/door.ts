@@ -69,8 +69,8 @@ function testConfig(env: Environment, roles: Roles): Config {
 export interface DoorOptions {
   /** Silent without one. */
   readonly log?: Log;
-  /** With its own its metrics and its log tell of tasks that went over their limits. */
-  readonly workers?: 'own';
+  /** Workers of its own, with so much processor time for a task: its metrics and its log tell of those that take longer. */
+  readonly maxTaskMs?: number;
   /** 1 in a test that is about a limit on the stores or the forge. */
   readonly patience?: number;
 }
@@ -78,14 +78,15 @@ export interface DoorOptions {
 export async function openDoor(
   env: Environment = {},
   roles: Roles = DOOR,
-  { log, workers, patience = PATIENCE }: DoorOptions = {},
+  { log, maxTaskMs, patience = PATIENCE }: DoorOptions = {},
 ): Promise<Door> {
   const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, log ?? makeLog(config.logLevel), {
-    workers: workers === 'own' ? undefined : workersOfTheFile,
+    workers: maxTaskMs === undefined ? workersOfTheFile : undefined,
+    maxTaskMs,
     patience,
     // All that was sent has been answered when a test ends.
     lingerMs: 0,

@@ -172,7 +172,7 @@ async function resynced({ database }: Door, since: Date): Promise<void> {
   });
 }
 
-interface Sharing extends Pick<DoorOptions, 'workers'> {
+interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
   readonly env?: Environment;
   /** For tests that leave their Gatehouse or its forge in another state: no other file gets it. */
   readonly own?: boolean;

@@ -49,7 +49,7 @@ export type TaskResult<Name extends TaskName> =
 
 export interface WorkerPoolOptions {
   readonly size: number;
-  readonly maxTaskMs?: number;
+  readonly maxTaskMs?: number | undefined;
   /** Called when a task has hit a limit. */
   readonly onEnded?: (ended: { readonly task: TaskName; readonly owner: string; readonly limit: Limit }) => void;
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { NO_PEOPLE_SETTINGS } from '../../../src/facts/authors/people-settings.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
@@ -6,7 +7,7 @@ import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import { makeReviewWorkers } from '../../../src/review/workers/review-workers.ts';
-import { makeWorkerPool, type WorkerPoolOptions } from '../../../src/review/workers/worker-pool.ts';
+import { MAX_TASK_MS, makeWorkerPool, type WorkerPoolOptions } from '../../../src/review/workers/worker-pool.ts';
 import test from '../../helpers/test.ts';
 import { policyOf, ruleOf } from './judge.ts';
 import { noise } from './noise.ts';
@@ -15,13 +16,13 @@ const ORIGIN = { path: '.gatehouse.yml' };
 const SIMPLE = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
 
 /**
- * Folding the case of each of these classes takes some milliseconds: fifty times what {@link BRIEFLY} allows, on any
+ * Folding the case of each of these classes takes some milliseconds: a hundred times what {@link BRIEFLY} allows, on any
  * machine, so that what ends it may look late.
  */
 const SLOW = `version: 1
 rules:
 ${Array.from({ length: MAX_RULES }, (_, index) => `  - { id: r${index}, require: { title: '(?i)${index}${'[b-\u{1e943}]'.repeat(72)}' } }\n`).join('')}`;
-const BRIEFLY = { maxTaskMs: 400 };
+const BRIEFLY = { maxTaskMs: 200 };
 
 /** An evaluation that takes minutes: the automaton is new at nearly every character. */
 const SLOW_RULES = policyOf(`version: 1
@@ -55,11 +56,18 @@ test('parsing a policy for too long is stopped, and does not block the process',
   const parsed = await workers.parsePolicy('acme/widgets', SLOW, ORIGIN);
   clearInterval(timer);
   t.false(parsed.ok);
-  t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /^reading this policy takes more than the 0.4 seconds/);
+  t.regex(parsed.ok ? '' : (parsed.faults[0]?.message ?? ''), /^reading this policy takes more than the 0.2 seconds/);
   t.deepEqual(ended, [{ task: 'parsePolicy', owner: 'acme/widgets', limit: 'time' }]);
   t.true(turns > 10, `${turns} turns`);
   t.deepEqual(await workers.parsePolicy('acme/widgets', SIMPLE, ORIGIN), parsePolicy(SIMPLE, ORIGIN));
   await workers.close();
+});
+
+test('the documents name the processor time that a task may take', async (t) => {
+  for (const document of ['rules', 'prove', 'metrics', 'development']) {
+    const text = await readFile(new URL(`../../../docs/${document}.md`, import.meta.url), 'utf8');
+    t.regex(text, new RegExp(`\\b${MAX_TASK_MS / 1_000} seconds of processor time`), document);
+  }
 });
 
 test('what went over its limit is not tried again until its text changes', async (t) => {
@@ -131,7 +139,7 @@ test('several repositories with slow policies never hold all workers', async (t)
 });
 
 test('an evaluation that takes too long leaves all rules undecided, and names one', async (t) => {
-  const { workers, ended } = watched();
+  const { workers, ended } = watched(BRIEFLY);
   const evaluation = await workers.evaluate(SLOW_RULES, NOISY);
   t.deepEqual(
     evaluation.rules.map(({ rule, outcome }) => [rule.id, outcome]),
@@ -143,7 +151,7 @@ test('an evaluation that takes too long leaves all rules undecided, and names on
   const require = evaluation.rules[0]?.require;
   t.regex(
     require?.kind === 'predicate' ? plain(require.found) : '',
-    /more than the 2 seconds of processor time .* at the rule "slow"$/,
+    /more than the 0\.2 seconds of processor time .* at the rule "slow"$/,
   );
   t.is(verdictOf(evaluation).state, 'error');
   t.deepEqual(await workers.evaluate(SLOW_RULES, NOISY), evaluation);
@@ -152,7 +160,7 @@ test('an evaluation that takes too long leaves all rules undecided, and names on
 });
 
 test('an evaluation that takes too long is an error at warn and info too', async (t) => {
-  const { workers } = watched({ maxTaskMs: 500 });
+  const { workers } = watched(BRIEFLY);
   const rules = SLOW_RULES.rules.map((rule, index) => ({ ...rule, level: index === 0 ? 'info' : 'warn' }) as const);
   const { state, description } = verdictOf(await workers.evaluate({ ...SLOW_RULES, rules }, NOISY));
   t.deepEqual([state, description], ['error', '2 of 2 rules could not be judged: slow, quick']);
