@@ -160,7 +160,7 @@ test('beside an autoscaler there are as many pods as there were, or its fewest',
     for (const [live, wanted] of [[5, 5] as const, [1, 3] as const, [9, 7] as const]) {
       const deployment = find(manifests, 'Deployment', DOOR);
       cluster.put([{ ...deployment, spec: { ...deployment.spec, replicas: live } }]);
-      const upgrade = await render({ values, arguments: ['--is-upgrade', ...cluster.helmArguments] });
+      const upgrade = await render({ values, cluster, arguments: ['--is-upgrade'] });
       t.is(find(upgrade, 'Deployment', DOOR).spec?.['replicas'], wanted, `${live} live`);
     }
   } finally {
@@ -329,8 +329,7 @@ test('the bundled database keeps its data in a claim, or in the pod without one'
 test('a change of the bundled database’s volume is rejected, as Kubernetes would', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   const persistence = (value: unknown) => ({ bundled: { postgresql: { persistence: value } } });
-  const upgrade = (value: unknown) =>
-    tryRender({ values: persistence(value), arguments: ['--is-upgrade', ...cluster.helmArguments] });
+  const upgrade = (value: unknown) => tryRender({ values: persistence(value), cluster, arguments: ['--is-upgrade'] });
   try {
     const name = 'gh-gatehouse-postgresql';
     cluster.put([

@@ -339,7 +339,7 @@ async function upgraded({ release }: Stage, changed: object): Promise<readonly M
   try {
     cluster.put(release.filter(({ kind }) => kind === 'Secret'));
     const values = { ...VALUES, ...changed };
-    return await render({ values, arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    return await render({ values, cluster, arguments: ['--is-upgrade'] });
   } finally {
     await cluster.close();
   }

@@ -31,7 +31,7 @@ const checksum = (manifests: readonly Manifest[]) => doorOf(manifests).pod.metad
 const webhookKeys = (manifests: readonly Manifest[]) => secretData(find(manifests, 'Secret', 'gh-gatehouse'));
 
 test('with no values a signing key is generated, and kept after uninstall', async (t) => {
-  const [first, second] = await Promise.all([render(), render()]);
+  const [first, second] = await Promise.all([render(), render({ again: true })]);
   t.regex(webhookKeys(first)['webhook-secret'] ?? '', /^[A-Za-z0-9]{40}$/);
   t.notDeepEqual(webhookKeys(first), webhookKeys(second));
   t.is(find(first, 'Secret', 'gh-gatehouse').metadata.annotations?.['helm.sh/resource-policy'], 'keep');
@@ -42,9 +42,9 @@ test('upgrades keep every generated key, one after another', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     const secrets = (manifests: readonly Manifest[]) => manifests.filter(({ kind }) => kind === 'Secret');
-    const install = await render({ arguments: cluster.helmArguments });
+    const install = await render({ cluster });
     cluster.put(secrets(install));
-    const upgrade = () => render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    const upgrade = () => render({ cluster, arguments: ['--is-upgrade'] });
     const first = await upgrade();
     cluster.put(secrets(first));
     const second = await upgrade();
@@ -69,7 +69,7 @@ test('without a cluster no key is generated, for each rendering would have anoth
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     // The first install, in a namespace that may not be there yet.
-    t.truthy((await tryRender({ ...refused, values: {}, arguments: cluster.helmArguments })).manifests);
+    t.truthy((await tryRender({ ...refused, values: {}, cluster })).manifests);
   } finally {
     await cluster.close();
   }
@@ -79,7 +79,7 @@ test('an existing but empty generated Secret is filled', async (t) => {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     cluster.put([{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'gh-gatehouse' } }]);
-    const manifests = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    const manifests = await render({ cluster, arguments: ['--is-upgrade'] });
     t.regex(webhookKeys(manifests)['webhook-secret'] ?? '', /^[A-Za-z0-9]{40}$/);
   } finally {
     await cluster.close();
@@ -91,10 +91,10 @@ test('a key that was given once is kept when the value is removed', async (t) =>
   try {
     const given = await render({ values: { webhookSecret: { value: KEY } } });
     cluster.put([find(given, 'Secret', 'gh-gatehouse')]);
-    const upgrade = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments] });
+    const upgrade = await render({ cluster, arguments: ['--is-upgrade'] });
     t.false(upgrade.some(({ kind, metadata }) => kind === 'Secret' && metadata.name === 'gh-gatehouse'));
     const previous = ['--set', `webhookSecret.previous=${OLD_KEY}`];
-    const rotating = await render({ arguments: ['--is-upgrade', ...cluster.helmArguments, ...previous] });
+    const rotating = await render({ cluster, arguments: ['--is-upgrade', ...previous] });
     t.deepEqual(webhookKeys(rotating), { 'webhook-secret': KEY, 'webhook-secret-previous': OLD_KEY });
   } finally {
     await cluster.close();
@@ -178,12 +178,12 @@ test('store URLs come from existing Secrets, from values, or from bundled stores
 });
 
 test('pods are replaced when a given key or URL changes, not for a generated key', async (t) => {
-  const values = (key: string) => ({ values: { webhookSecret: { value: key } } });
+  const values = (key: string, again = false) => ({ values: { webhookSecret: { value: key } }, again });
   const [first, second, one, same, two, rotating, stores] = await Promise.all([
     render(),
-    render(),
+    render({ again: true }),
     render(values(KEY)),
-    render(values(KEY)),
+    render(values(KEY, true)),
     render(values(`${KEY}-changed`)),
     render({ values: { webhookSecret: { value: KEY, previous: OLD_KEY } } }),
     render({ values: { ...OWN_STORES, database: { url: 'postgres://db.example.com/gatehouse' } } }),

@@ -203,13 +203,13 @@ test('it gets SIGTERM at once, and time to finish its reviews', async (t) => {
 });
 
 test('its pods are replaced when its values change, and the door’s are not', async (t) => {
-  const checksums = async (values: unknown) => {
-    const manifests = await render({ values });
+  const checksums = async (values: unknown, again = false) => {
+    const manifests = await render({ values, again });
     return [DOOR, WORKER].map((name) => podIn(manifests, name).pod.metadata.annotations?.['checksum/secret']);
   };
   const [[door, worker], [, again], ...changed] = await Promise.all([
     checksums(TOKEN),
-    checksums(TOKEN),
+    checksums(TOKEN, true),
     checksums({ forgeToken: { value: 'another-token' } }),
     checksums(APP),
     checksums({ githubApp: { ...APP.githubApp, privateKey: `${PEM}\n` } }),

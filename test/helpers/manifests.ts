@@ -92,12 +92,34 @@ export interface Rendering {
   readonly valuesFile?: string;
   readonly kubernetes?: string;
   readonly arguments?: readonly string[];
+  /** What `lookup` finds. */
+  readonly cluster?: { readonly helmArguments: readonly string[] };
   /** As shipped: what would be generated without a cluster is refused. */
   readonly refusesToGenerate?: boolean;
+  /** Not the manifests that another test has had. */
+  readonly again?: boolean;
 }
 
+type Rendered =
+  | { readonly manifests: readonly Manifest[]; readonly error?: undefined }
+  | { readonly error: string; readonly manifests?: undefined };
+
+/** By what was asked for: many tests look at the same manifests. */
+const rendered = new Map<string, Promise<Rendered>>();
+
 /** Renders the chart. A failure is a value: tests look at what it says. */
-export async function tryRender(rendering: Rendering = {}) {
+export function tryRender(rendering: Rendering = {}): Promise<Rendered> {
+  // What is in a cluster may change from one to the next.
+  if (rendering.again === true || rendering.cluster !== undefined) {
+    return runHelm(rendering);
+  }
+  const key = JSON.stringify(rendering);
+  const known = rendered.get(key) ?? runHelm(rendering);
+  rendered.set(key, known);
+  return known;
+}
+
+async function runHelm(rendering: Rendering): Promise<Rendered> {
   const { chart = CHART, release = RELEASE, values, valuesFile, kubernetes = '1.36' } = rendering;
   const result = await helm(
     [
@@ -105,6 +127,7 @@ export async function tryRender(rendering: Rendering = {}) {
       ...(valuesFile === undefined ? [] : ['--values', valuesFile]),
       ...(values === undefined ? [] : ['--values', '-']),
       ...(rendering.refusesToGenerate === true ? [] : ['--set', 'generateWithoutCluster=true']),
+      ...(rendering.cluster === undefined ? [] : rendering.cluster.helmArguments),
       ...(rendering.arguments ?? []),
     ],
     values === undefined ? '' : JSON.stringify(values),
