@@ -7,7 +7,6 @@ import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { everythingIn, openPullRequest, type Setup, SITE, setUp } from './setup.ts';
 
 const PATHS = ['.gatehouse.yml', '.github/gatehouse.yml', 'CODEOWNERS'];
-/** On a busy machine an answer that came late would be read by REST. */
 /** As behind a proxy that knows only the REST API. */
 const NO_GRAPHQL = { method: 'POST', path: /^\/graphql/, fault: { kind: 'status', status: 404 } } as const;
 
@@ -287,7 +286,7 @@ test('a server without a field of the query is asked by REST from then on', asyn
 });
 
 test('a GraphQL API that hangs delays one review and not the next', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', { patience: 0.5 });
+  const { simulated, forge } = await setUp(t, 'github', { patience: 0.2 });
   const { ref } = openPullRequest(simulated);
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'hang' } });
   await factsOf(t, forge, ref);

@@ -3,14 +3,14 @@ import type { Checks } from '../../../src/forges/port/checks.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
-/** On a busy machine an answer that came late would be read by REST. */
 /** Answers that are drawn of each query. */
-const ANSWERS = 60;
+const ANSWERS = sized(20, 60);
 const PATHS = ['README.md', 'absent.yml'];
 /** A double does not hold it. */
 const LARGE = '9007199254740993';

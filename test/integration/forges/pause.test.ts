@@ -1,7 +1,9 @@
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
@@ -11,10 +13,13 @@ test.after.always(() => redisServer.stop());
 /** The test's Redis shares its event loop: a slow answer is no failure here. */
 const patient = (redis: Redis) => makeOptionalRedis(redis, undefined, PATIENCE);
 
+/** Forgejo is asked by the same client as Gitea. */
+const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
+
 const ORIGIN = 'https://forge.example.test';
 const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a limit that one replica met pauses the others`, async (t) => {
     const { simulated, forge, another } = await setUp(t, name, { redis: redisServer.connect() });
     const other = another({ redis: redisServer.connect() });
