@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import * as shapes from '../../../src/forges/github/shapes.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { readDescription } from '../../simulated-forge/api/description.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import { fileOf, VERSIONS } from '../../simulated-forge/github-api/versions.ts';
 
-const RUNS = 20;
+const RUNS = sized(5, 20);
 
 /** What is read of an answer, by GitHub's name of the operation. */
 const READ: Readonly<Record<string, z.ZodType>> = {

@@ -1,14 +1,15 @@
 import { installationIn, interpretEvent } from '../../../src/forges/interpret-event.ts';
 import { requestedReview } from '../../../src/forges/port/review-requests.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { makeArbitraries } from '../../simulated-forge/api/arbitrary.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import { readPayloads } from '../../simulated-forge/github-api/payloads.ts';
 
 /** Those of events that can start something are drawn more often. */
-const RUNS_EACH = 3;
-const RUNS_THAT_COUNT = 100;
+const RUNS_EACH = sized(1, 3);
+const RUNS_THAT_COUNT = sized(25, 100);
 const COUNTS =
   /^(?:pull-request-(?:opened|review-submitted)|push|issue-comment-created|merge-group-checks|check-run-created|check-suite-completed)/;
 

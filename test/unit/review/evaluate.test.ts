@@ -10,6 +10,7 @@ import { predicates } from '../../../src/review/predicates/index.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { judge, policyOf, ruleOf } from './judge.ts';
 
@@ -318,7 +319,7 @@ test('evaluation is total and deterministic, whatever the policy and the pull re
       t.deepEqual(verdictOf(evaluate(policy, factsOf(from))), verdictOf(first));
       t.is(first.rules.length, policy.rules.length);
     }),
-    { numRuns: 300 },
+    { numRuns: sized(75, 300) },
   );
 });
 
@@ -331,7 +332,7 @@ test('a draft is never judged better than the same pull request when it is ready
       );
       t.true(draft >= ready);
     }),
-    { numRuns: 300 },
+    { numRuns: sized(75, 300) },
   );
 });
 
@@ -360,7 +361,7 @@ test('reading less never turns a failure or a question into a pass', (t) => {
         t.not(partial.state, 'success');
       }
     }),
-    { numRuns: 500 },
+    { numRuns: sized(125, 500) },
   );
 });
 

@@ -2,6 +2,7 @@ import picomatch from 'picomatch';
 import { compileName } from '../../../src/facts/authors/names.ts';
 import { compileGlobs, globFault } from '../../../src/review/matching/glob.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 
 const matches = (globs: string | readonly string[], path: string): boolean =>
@@ -103,7 +104,7 @@ test('ordinary globs mean what picomatch takes them to mean', (t) => {
       }
       t.is(matches(glob, path), picomatch.isMatch(path, glob, { dot: true }), `${glob} on ${path}`);
     }),
-    { numRuns: 3000 },
+    { numRuns: sized(750, 3_000) },
   );
 });
 
@@ -137,7 +138,7 @@ test('no text makes a glob throw: it is refused, or it compiles', (t) => {
         matches(glob, path);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: sized(750, 3_000) },
   );
   t.pass();
 });

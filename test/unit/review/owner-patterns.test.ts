@@ -3,6 +3,7 @@ import { compilePattern } from '../../../src/review/matching/pattern.ts';
 import { makeWildcard } from '../../../src/review/matching/wildcard.ts';
 import { readCodeOwners } from '../../../src/review/predicates/code-owners.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 
 const segment = fc.array(fc.constantFrom('a', 'b', '🦊', '.', '*', '?'), { minLength: 1, maxLength: 4 });
@@ -69,7 +70,7 @@ test('GitHub: owners are those of comparing each line with the whole path', (t) 
         t.is((found[index] ?? []).length > 0, needsSomebody, of);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: sized(250, 1_000) },
   );
 });
 
@@ -101,7 +102,7 @@ test('Gitea and Forgejo: owners are those of every line whose expression matches
         }
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: sized(250, 1_000) },
   );
 });
 

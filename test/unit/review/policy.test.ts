@@ -5,6 +5,7 @@ import { mergeBaseline, mergePolicies } from '../../../src/review/policy/merge.t
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import { POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
@@ -393,7 +394,7 @@ test('no text makes the parser throw, and every fault is inside the file', (t) =
         t.true(line >= 1 && column >= 1 && line <= lines + 1);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: sized(500, 2_000) },
   );
 });
 

@@ -12,6 +12,7 @@ import { code, codeInCell, prose, proseInCell } from '../../../src/review/render
 import { explain } from '../../../src/review/rendering/terminal.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
+import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { policyOf, verdict } from './judge.ts';
 
@@ -295,7 +296,7 @@ test('text as code is one code span that shows it', (t) => {
         t.deepEqual(kinds, ['text', 'code_inline', 'text'], body);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: sized(250, 1_000) },
   );
 });
 
@@ -307,7 +308,7 @@ test('text in a table stays in its cell', (t) => {
       t.false(row.includes('\n'));
       t.deepEqual(alive(`| a | b |\n|---|---|\n${row}`), [], row);
     }),
-    { numRuns: 1000 },
+    { numRuns: sized(250, 1_000) },
   );
   t.is(codeInCell('a\\|b||c'), '`a\\`&#124;`b`&#124;&#124;`c`');
   t.is(proseInCell('a|b\n\\|'), 'a&#124;b<br>\\\\&#124;');
@@ -331,7 +332,7 @@ test('text as prose is paragraphs without active content', (t) => {
         t.true(['paragraph_open', 'paragraph_close', 'inline'].includes(kind), `${kind}: ${body}`);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: sized(250, 1_000) },
   );
   t.is(
     prose('Remove debugging code, please: see docs/style.md (section 2).'),
@@ -400,7 +401,7 @@ test('no text of a pull request or policy becomes active in what is posted', (t)
         t.false(CONTROL.test(body));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: sized(75, 300) },
   );
 });
 
@@ -430,7 +431,7 @@ test('nothing from outside reaches the terminal as a control character', (t) => 
       );
       t.false(CONTROL.test(explain(evaluation, verdictOf(evaluation), { colours: false })));
     }),
-    { numRuns: 300 },
+    { numRuns: sized(75, 300) },
   );
 });
 
