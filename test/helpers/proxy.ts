@@ -7,9 +7,8 @@ export interface TcpProxy {
   readonly port: number;
   /** The target's URL with this proxy's address. */
   readonly url: string;
-  /** Connections that clients hold open now, and all there ever were. */
+  /** Connections that clients hold open. */
   readonly open: number;
-  readonly accepted: number;
   /** Forwards everything; what `hang` held back goes first. */
   pass(): Promise<void>;
   /** Accepts connections and forwards nothing; those that are open freeze. */
@@ -45,7 +44,6 @@ export async function startProxy(
   let upstream = addressOf(url);
   const clients = new Set<Socket>();
   let open = 0;
-  let accepted = 0;
   let lateness = 0;
   let resets = false;
   let gate = openGate();
@@ -70,7 +68,6 @@ export async function startProxy(
       return;
     }
     clients.add(client);
-    accepted += 1;
     open += 1;
     const target = new Socket({ allowHalfOpen: true });
     const connected = gate.opened.then(() => {
@@ -122,9 +119,6 @@ export async function startProxy(
     url: url.href,
     get open() {
       return open;
-    },
-    get accepted() {
-      return accepted;
     },
     pass: () => forwardAgain(0),
     delay: (milliseconds) => forwardAgain(milliseconds),
