@@ -1,7 +1,10 @@
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { sized } from '../../helpers/size.ts';
-import test from '../../helpers/test.ts';
+import ava from '../../helpers/test.ts';
 import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
+
+// Serial: the forge writes its answers in this process, and a connection waits only 5 seconds for it.
+const test = ava.serial;
 
 /** Forgejo is asked by the same client as Gitea. */
 const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
