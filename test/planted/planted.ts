@@ -97,8 +97,6 @@ async function copyCheckout(): Promise<string> {
   }
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   await execute('git', ['init', '--quiet'], { cwd: copy });
-  // It would notice every fault.
-  rmSync(join(copy, 'test/unit/planted.test.ts'));
   return copy;
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import test from '../../helpers/test.ts';
+import test from '../helpers/test.ts';
 
-const src = new URL('../../../src/', import.meta.url);
+const src = new URL('../../src/', import.meta.url);
 
 /** Written by others, and meant to talk to the forge. */
 const POSTING = new Set(['review/report.ts']);

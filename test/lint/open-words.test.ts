@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import test from '../../helpers/test.ts';
+import test from '../helpers/test.ts';
 
-const PORT = new URL('../../../src/forges/port/', import.meta.url);
+const PORT = new URL('../../src/forges/port/', import.meta.url);
 const read = (file: string) => readFile(new URL(file, PORT), 'utf8');
 
 const READ_BY_REVIEWS = ['accounts', 'checks', 'conversations', 'merge-queue', 'merged', 'postings', 'pull-request'];
