@@ -4,7 +4,6 @@ import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { openDoor, SECRET } from '../helpers/door.ts';
-import { watchJobs } from '../helpers/settling.ts';
 import type { Site } from '../helpers/site.ts';
 import type { Test } from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
@@ -90,7 +89,7 @@ async function open(
       const counted = new RegExp(`^gatehouse_rejections_total\\{reason="${reason}"\\} (\\d+)$`, 'm').exec(metrics);
       return Number(counted?.[1]);
     },
-    settled: ({ repository }) => watchJobs(door.database).settled(repository),
+    settled: ({ repository }) => door.settling.settled(repository),
     async failures(site) {
       const { rowCount } = await door.database.query(
         // A push that no pull request has brought is looked at again.

@@ -7,6 +7,7 @@ import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { PATIENCE } from './patience.ts';
 import { forgetDeliveries, share } from './share.ts';
+import { type Settling, watchJobs } from './settling.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
 import type { Test } from './test.ts';
@@ -28,6 +29,7 @@ export interface Door extends AsyncDisposable {
   readonly database: pg.Pool;
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  readonly settling: Settling;
   /** Posts a body, signed unless `headers` says otherwise. An undefined header is left out. */
   post(body: Uint8Array | string, headers?: RequestHeaders): Promise<Response>;
   /** What is stored, decompressed, oldest first. */
@@ -92,6 +94,7 @@ export async function openDoor(
     lingerMs: 0,
   });
   const database = openPool(databaseUrl);
+  const settling = watchJobs(database, databaseUrl);
   const url = `http://127.0.0.1:${service.port}`;
 
   return {
@@ -101,6 +104,7 @@ export async function openDoor(
     database,
     databaseUrl,
     redisUrl,
+    settling,
     post: (body, headers) => postWebhook(`${url}/webhook`, body, headers),
     deliveries: () => storedDeliveries(database),
     async jobs() {
@@ -111,6 +115,7 @@ export async function openDoor(
     },
     async [Symbol.asyncDispose]() {
       await service.drain();
+      await settling.close();
       await database.end();
       await fresh?.drop();
     },

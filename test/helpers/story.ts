@@ -1,15 +1,15 @@
 import type { ExecutionContext } from 'ava';
+import { Redis } from 'ioredis';
+import { WAKE_CHANNEL, wakeMessage } from '../../src/composition/shared-deps.ts';
 import type { Roles } from '../../src/config/config.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { type Door, type DoorOptions, openDoor, SECRET, WORKER } from './door.ts';
-import { type Settling, watchJobs } from './settling.ts';
 import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
 import { afterAll, type Test } from './test.ts';
-import { eventually } from './until.ts';
 
 export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
@@ -41,6 +41,8 @@ export interface Story extends Scene, AsyncDisposable {
   settledFor(repository: string): Promise<void>;
   /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
+  /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
+  resync(): Promise<void>;
   /** Another process of the same installation. */
   openDoor(env: Environment, roles: Roles, options?: DoorOptions): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
@@ -109,12 +111,11 @@ async function openStory(
   const door = await openDoor(environment, roles, options);
   // So that a story of failures takes seconds: retries are immediate.
   await door.database.query('UPDATE gatehouse_jobs.queue SET retry_delay = 0, retry_backoff = false');
-  const settling = watchJobs(door.database);
   let scenes = 0;
   // A worker queues a resync when it starts. It would find pull requests before the test sends their webhook.
   if (roles.worker) {
     try {
-      await resynced(door, started);
+      await door.settling.resynced(started);
     } catch (error) {
       // Without it the file's worker would never end.
       await door[Symbol.asyncDispose]();
@@ -123,9 +124,10 @@ async function openStory(
     }
   }
 
-  return Object.assign(makeScene(forge, door, REPOSITORY, settling), {
-    resynced: (since: Date) => resynced(door, since),
-    settledFor: (repository: string) => settled(forge, settling, repository),
+  return Object.assign(makeScene(forge, door, REPOSITORY), {
+    resynced: door.settling.resynced,
+    resync: () => resync(door),
+    settledFor: (repository: string) => settled(forge, door, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others: Environment, otherRoles: Roles, opened = options) =>
       openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, opened),
@@ -134,7 +136,7 @@ async function openStory(
       scenes += 1;
       const repository = `acme/scene-${scenes}`;
       forge.createRepository(repository, sceneFiles);
-      return makeScene(forge, door, repository, settling);
+      return makeScene(forge, door, repository);
     },
     async [Symbol.asyncDispose]() {
       await door[Symbol.asyncDispose]();
@@ -157,19 +159,16 @@ export async function workerComesBy(
   }
 }
 
-async function resynced({ database }: Door, since: Date): Promise<void> {
-  await eventually('a resync is over', async () => {
-    const { rows } = await database.query<{ state: string; output: unknown }>(
-      `SELECT state, output FROM gatehouse_jobs.job
-        WHERE name = 'resync' AND state IN ('completed', 'failed') AND completed_on > $1`,
-      [since],
-    );
-    const failed = rows.find(({ state }) => state === 'failed');
-    if (failed !== undefined) {
-      throw new Error(`the resync failed: ${JSON.stringify(failed.output)}`);
-    }
-    return rows.length > 0;
-  });
+async function resync({ database, redisUrl, settling }: Door): Promise<void> {
+  const since = new Date();
+  await database.query(
+    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
+     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+  );
+  const redis = new Redis(redisUrl);
+  await redis.publish(WAKE_CHANNEL, wakeMessage(['resync']));
+  redis.disconnect();
+  await settling.resynced(since);
 }
 
 interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
@@ -235,15 +234,15 @@ async function sharedStory(key: string, open: () => Promise<Story>): Promise<Sto
   return story;
 }
 
-function makeScene(forge: SimulatedForge, door: Door, repository: string, settling: Settling): Scene {
+function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene {
   const site = makeSimulatedSite(forge, repository);
   site.sendTo(`${door.url}/webhook`, SECRET);
   return Object.assign(site, {
     forge,
     door,
-    settled: () => settled(forge, settling, repository),
+    settled: () => settled(forge, door, repository),
     async expect(t: ExecutionContext, of: number | string, state: string, base?: string) {
-      await settled(forge, settling, repository);
+      await settled(forge, door, repository);
       await expectStatus(t, site, of, state, base);
     },
     writes: () =>
@@ -292,10 +291,10 @@ export function withoutOwnLinks(html: string): string {
 }
 
 /** Gatehouse's own posts come back as webhooks, which may start more jobs. */
-async function settled(forge: SimulatedForge, settling: Settling, repository: string): Promise<void> {
+async function settled(forge: SimulatedForge, { settling }: Door, repository: string): Promise<void> {
   do {
     await settling.settled(repository);
-    await eventually('the forge has sent its webhooks', () => forge.webhooksUnderWay() === 0);
+    await forge.webhooksSent();
   } while (!(await settling.isSettled(repository)));
   forge.assertValid(repository);
 }
@@ -315,11 +314,6 @@ function isAbout(
 
 /** Runs a resync now, and waits for it and for the reviews that it starts. */
 export async function resyncNow(story: Story): Promise<void> {
-  const since = new Date();
-  await story.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await story.resynced(since);
+  await story.resync();
   await story.settled();
 }

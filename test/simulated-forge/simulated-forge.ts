@@ -69,8 +69,8 @@ export interface SimulatedForge extends Driver {
   /** How many requests tried to change something. */
   writes(): number;
   forgetRequests(): void;
-  /** How many webhooks of its own are on their way: see {@link Driver.addHook}. */
-  webhooksUnderWay(): number;
+  /** Waits until none of its own webhooks is on its way: see {@link Driver.addHook}. */
+  webhooksSent(): Promise<void>;
   /** Throws if an exchange broke the forge's published description: of one repository, or all. It is then forgotten. */
   assertValid(repository?: string): void;
   /** Throws, too, what {@link assertValid} would throw. */
@@ -150,7 +150,11 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     forgetRequests: () => {
       server.seen.length = 0;
     },
-    webhooksUnderWay: () => underWay.size,
+    async webhooksSent() {
+      while (underWay.size > 0) {
+        await Promise.all(underWay);
+      }
+    },
     assertValid: server.exchanges.assertValid,
     async stop() {
       await server.stop();

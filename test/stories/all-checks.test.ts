@@ -28,14 +28,8 @@ async function report(scene: Scene, number: number, context: string, state: stri
   }
 }
 
-/** Runs one now, instead of after RESYNC_MINUTES. */
 async function resync(name: ForgeName, scene: Scene): Promise<void> {
-  const since = new Date();
-  await scene.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await gatehouse(name).resynced(since);
+  await gatehouse(name).resync();
   await scene.settled();
 }
 

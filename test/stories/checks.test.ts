@@ -1,6 +1,5 @@
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { TITLED } from '../helpers/policies.ts';
-import { watchJobs } from '../helpers/settling.ts';
 import { forgesOf, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
@@ -37,19 +36,9 @@ for (const name of FORGES) {
   /** After this, what was reported about the scene's pull requests is known. */
   const known = async (scene: Scene) => {
     if (name === 'forgejo') {
-      await resync(scene);
+      await gatehouse(name).resync();
     }
     await scene.settled();
-  };
-
-  /** Runs one now, instead of after RESYNC_MINUTES. */
-  const resync = async (scene: Scene) => {
-    const since = new Date();
-    await scene.door.database.query(
-      `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-       VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-    );
-    await gatehouse(name).resynced(since);
   };
 
   test.serial(`${name}: a rule on a check waits until it is reported, and follows it`, async (t) => {
@@ -119,7 +108,7 @@ for (const name of FORGES) {
     const { headSha } = scene.forge.pull(scene.repository, number);
     const lost = { context: 'ci/web', state: 'failure', author: 'jenkins', description: '' };
     scene.forge.setStatus(scene.repository, headSha, lost);
-    await resync(scene);
+    await gatehouse(name).resync();
     await scene.settled();
     t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
   });
@@ -134,7 +123,7 @@ for (const name of FORGES) {
     const { headSha } = scene.forge.pull(scene.repository, number);
     const lost = { context: 'ci/web', state: 'failure', author: 'buildkite', description: '' };
     scene.forge.setStatus(scene.repository, headSha, lost);
-    await resync(scene);
+    await gatehouse(name).resync();
     await scene.settled();
     t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
   });
@@ -204,14 +193,13 @@ for (const name of ['github', 'gitea'] as const) {
       STATUS_CONTEXT: 'other-gatehouse/{base}',
     };
     await using other = await openDoor(settings, { door: true, worker: true });
-    const settling = watchJobs(other.database);
     const number = story.openSilently({ 'a.txt': 'a\n' });
     const { headSha } = forge.pull(repository, number);
     const tellBoth = async (event: WebhookEvent) => {
       await story.tell(event);
       await forge.deliver(`${other.url}/webhook`, repository, event, { secret: SECRET });
       await story.settled();
-      await settling.settled(repository);
+      await other.settling.settled(repository);
     };
     await tellBoth({ kind: 'pull-request', number, action: 'opened' });
     for (let round = 0; round < 2; round++) {

@@ -186,15 +186,6 @@ for (const name of ALL_FORGES) {
     }
   }
 
-  async function resync({ door }: Scene): Promise<void> {
-    const since = new Date();
-    await door.database.query(
-      `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-       VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-    );
-    await gatehouse(name).resynced(since);
-  }
-
   test.serial(`${name}: no success stands on a fact that changed while its webhook was lost`, async (t) => {
     const opened = await arrange(FACT_NAMES);
     await succeed(t, opened);
@@ -209,8 +200,7 @@ for (const name of ALL_FORGES) {
         pull.updatedAt = updatedAt;
       }
     }
-    const [first] = opened;
-    await resync(first?.scene ?? t.fail());
+    await gatehouse(name).resync();
     for (const { fact, scene, number } of opened) {
       await scene.settled();
       t.not(stateOf(scene, number), 'success', fact);

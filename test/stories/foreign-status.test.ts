@@ -12,16 +12,6 @@ function forge(scene: Scene, number: number, state: string, context = 'gatehouse
   return scene.forge.setStatus(scene.repository, headSha, { context, state, author: 'mallory', description: '' });
 }
 
-/** Runs a resync now, instead of after RESYNC_MINUTES. */
-async function resync(story: Story): Promise<void> {
-  const since = new Date();
-  await story.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await story.resynced(since);
-}
-
 async function countedFor(story: Story, by: string): Promise<number> {
   const metrics = await (await fetch(story.door.metricsUrl)).text();
   return Number(new RegExp(`^gatehouse_foreign_statuses_total\\{by="${by}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
@@ -80,7 +70,7 @@ for (const name of FORGES) {
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
     const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
     await scene.settled();
-    await resync(gatehouse(name));
+    await gatehouse(name).resync();
     await scene.settled();
     const before = await countedFor(gatehouse(name), 'mallory');
     forge(scene, number, 'success');
@@ -88,7 +78,7 @@ for (const name of FORGES) {
     if (name === 'gitea') {
       scene.forge.edit(scene.repository, other, { body: 'b' });
     }
-    await resync(gatehouse(name));
+    await gatehouse(name).resync();
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.is((await countedFor(gatehouse(name), 'mallory')) - before, 1);
@@ -105,7 +95,7 @@ test('github: a forged success never outlives a resync among many pull requests'
   const [first = 0] = numbers;
   forge(story, first, 'success');
   story.forge.forgetRequests();
-  await resync(story);
+  await story.resync();
   await story.settled();
   t.is(story.status(first)?.state, 'failure');
 });
@@ -118,10 +108,10 @@ test('github: a resync asks about the statuses of many pull requests in one requ
   await story.settled();
   // Those that were read in the second of their opening are reviewed once more by the first resync, long after it.
   story.forge.age(60_000);
-  await resync(story);
+  await story.resync();
   await story.settled();
   story.forge.forgetRequests();
-  await resync(story);
+  await story.resync();
   await story.settled();
   t.is(story.forge.count('POST', /graphql/), 1);
   t.is(story.forge.count(undefined, /statuses/), 0);

@@ -43,14 +43,9 @@ function asked({ forge, repository }: Scene): readonly string[] {
 
 /** Runs one now, and tells how many reviews it requested, and whom it asked about. */
 async function resync(story: Story, scene: Scene) {
-  const since = new Date();
   const before = story.forge.seen.length;
   const askedBefore = asked(scene).length;
-  await story.door.database.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
-  );
-  await story.resynced(since);
+  await story.resync();
   await scene.settled();
   const read = story.forge.seen.slice(before).filter(({ path }) => path.includes(`${scene.repository}/pulls/`));
   return { read: read.map(({ path }) => path), asked: asked(scene).slice(askedBefore) };
