@@ -5,6 +5,8 @@ import type { TakeJob } from './queue/take-job.ts';
 
 export interface SlotDeps {
   readonly take: TakeJob;
+  /** The queues in which a job may be taken. */
+  readonly dueQueues: () => Promise<readonly string[]>;
   /** Runs a job to its end. `abandon` is aborted when it must not take any longer. */
   readonly run: <K extends Kind>(kind: K, job: TakenJob<Jobs[K]>, abandon: AbortSignal) => Promise<void>;
   readonly log: Log;
@@ -16,29 +18,40 @@ interface Slot {
   busy: boolean;
   /** It was woken since it last began to look for a job. */
   woken: boolean;
-  /** While it waits for the next poll. */
+  /** While it waits. */
   wake: () => void;
 }
 
-/** The fallback for a wake-up that was lost. */
+/** For what no wake-up announces, as a retry, and for one that was lost. One look for all queues costs little. */
 const POLL_MS = 2_000;
 
 /**
  * A slot that finds a job wakes another one of its queue where more jobs wait, and looks again itself when the job has
  * ended.
  */
-export function makeSlots({ take, run, log }: SlotDeps) {
+export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
   const slots: Slot[] = [];
   const loops: Promise<void>[] = [];
+  const stopping = new AbortController();
   const abandon = new AbortController();
-  let stopping = false;
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        wake(await dueQueues());
+      } catch (err) {
+        log.warn({ err }, 'job engine error');
+      }
+      await sleep(POLL_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
+  }
 
   async function work(slot: Slot): Promise<void> {
-    while (!stopping) {
-      slot.woken = false;
-      if (!(await takeAndRun(slot))) {
-        await untilWoken(slot);
-      }
+    while (!stopping.signal.aborted) {
+      await untilWoken(slot);
+      do {
+        slot.woken = false;
+      } while (!stopping.signal.aborted && (await takeAndRun(slot)));
     }
   }
 
@@ -64,14 +77,11 @@ export function makeSlots({ take, run, log }: SlotDeps) {
   }
 
   async function untilWoken(slot: Slot): Promise<void> {
-    if (stopping || slot.woken) {
-      return;
+    if (!stopping.signal.aborted && !slot.woken) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      slot.wake = resolve;
+      await promise;
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, POLL_MS);
-    slot.wake = resolve;
-    await promise;
-    clearTimeout(timer);
   }
 
   function notify(slot: Slot): void {
@@ -89,28 +99,33 @@ export function makeSlots({ take, run, log }: SlotDeps) {
     }
   }
 
+  /** Wakes the slots of these queues, by default of all. Each look costs PostgreSQL as much as a small job. */
+  function wake(kinds: readonly string[] = slots.map(({ kind }) => kind)): void {
+    for (const kind of new Set(kinds)) {
+      wakeIdle(kind);
+    }
+  }
+
   return {
-    /** `count` slots that take jobs of the queue from now on. */
-    open(kind: Kind, count: number): void {
-      for (let index = 0; index < count; index++) {
-        const slot: Slot = { kind, busy: false, woken: false, wake: () => {} };
-        slots.push(slot);
-        loops.push(work(slot));
+    /** So many slots of each queue, which take jobs from now on. */
+    open(counts: ReadonlyMap<Kind, number>): void {
+      for (const [kind, count] of counts) {
+        for (let index = 0; index < count; index++) {
+          const slot: Slot = { kind, busy: false, woken: false, wake: () => {} };
+          slots.push(slot);
+          loops.push(work(slot));
+        }
       }
+      loops.push(poll());
     },
     /** How many of `count` slots have no job now. */
     left(kind: string, count: number): number {
       return count - slots.filter((slot) => slot.kind === kind && slot.busy).length;
     },
-    /** Wakes the slots of these queues, by default of all. Each look costs PostgreSQL as much as a small job. */
-    wake(kinds: readonly string[] = slots.map(({ kind }) => kind)): void {
-      for (const kind of new Set(kinds)) {
-        wakeIdle(kind);
-      }
-    },
+    wake,
     /** Takes no more jobs, and returns when those under way have ended. After `timeoutMs` they are abandoned. */
     async stop(timeoutMs: number): Promise<void> {
-      stopping = true;
+      stopping.abort();
       for (const slot of slots) {
         slot.wake();
       }

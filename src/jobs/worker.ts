@@ -9,7 +9,7 @@ import { watchForgeAccess } from './forge-access.ts';
 import { engineDatabase, refuseOtherEngine } from './queue/engine.ts';
 import { holdJob } from './queue/hold-job.ts';
 import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, type RunningJob, singletonOptions } from './queue/queue.ts';
-import { makeTaker, SPARE_SLOTS } from './queue/take-job.ts';
+import { dueQueues, makeTaker, SPARE_SLOTS } from './queue/take-job.ts';
 import { type JobDeps, QUEUES } from './queues.ts';
 import { makeSlots } from './slots.ts';
 import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
@@ -67,6 +67,7 @@ export function startWorker(options: WorkerDeps): Worker {
   const deps: JobDeps = { ...options, access, enqueue, requestPeriodic, requestResync, stopping: stopping.signal };
   const slots = makeSlots({
     take: makeTaker(pool, (kind) => slots.left(kind, slotsOf(kind))),
+    dueQueues: () => dueQueues(pool),
     run: (kind, job, abandon) => holdJob({ engine: boss, log }, job, (running) => runJob(kind, running), abandon),
     log,
   });
@@ -137,9 +138,7 @@ export function startWorker(options: WorkerDeps): Worker {
     // Replicas share the work: the engine keeps one waiting job of each key.
     await requestPeriodic('retention');
     // Last, for what fails is tried again from the beginning.
-    for (const kind of kindsOf(QUEUES)) {
-      slots.open(kind, slotsOf(kind) + (kind === 'review' ? SPARE_SLOTS : 0));
-    }
+    slots.open(new Map(kindsOf(QUEUES).map((kind) => [kind, slotsOf(kind) + (kind === 'review' ? SPARE_SLOTS : 0)])));
   }
 
   function startTimers(): void {

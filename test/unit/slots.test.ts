@@ -5,8 +5,8 @@ import test from '../helpers/test.ts';
 
 type Job = TakenJob<Jobs[Kind]>;
 
-/** Slots whose looks for a job the test answers, oldest first. */
-function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>) {
+/** Slots whose looks for a job the test answers, oldest first. A job waits in queues that are `due`, at the first poll. */
+async function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>, due: readonly Kind[] = []) {
   const looks: { readonly kind: Kind; readonly answer: (job?: { readonly othersWait: boolean }) => Promise<void> }[] =
     [];
   const running: PromiseWithResolvers<void>[] = [];
@@ -24,6 +24,7 @@ function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>) {
       // The test hands out what belongs to the queue.
       return promise as Promise<never>;
     },
+    dueQueues: async () => due,
     run: (_kind, _job, abandon) => {
       const job = Promise.withResolvers<void>();
       running.push(job);
@@ -32,9 +33,8 @@ function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>) {
     },
     log: makeLog('silent'),
   });
-  for (const kind of Object.keys(kinds) as Kind[]) {
-    slots.open(kind, kinds[kind] ?? 0);
-  }
+  slots.open(new Map((Object.keys(kinds) as Kind[]).map((kind) => [kind, kinds[kind] ?? 0])));
+  await quiet();
   /** What looks now, and the first of them. */
   const looking = () => looks.map(({ kind }) => kind);
   return { slots, looking, first: () => looks.shift(), running, abandoned };
@@ -58,31 +58,27 @@ function jobOf(name: Kind, othersWait: boolean): Job {
 /** After everything that needs no timer. */
 const quiet = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** All have looked once, and found nothing. */
-async function openIdle(kinds: Readonly<Partial<Record<Kind, number>>>) {
-  const opened = openSlots(kinds);
-  for (let look = opened.first(); look !== undefined; look = opened.first()) {
-    await look.answer();
-  }
-  return opened;
-}
-
 test('a new job makes only one slot of its queue look for it', async (t) => {
-  const { slots, looking } = await openIdle({ review: 2, command: 1, 'review-commit': 1 });
+  const { slots, looking } = await openSlots({ review: 2, command: 1, 'review-commit': 1 });
   slots.wake(['review', 'review', 'review-commit', 'no such queue']);
   await quiet();
   t.deepEqual(looking(), ['review', 'review-commit']);
 });
 
+test('a poll makes one slot of each queue look in which a job waits', async (t) => {
+  const { looking } = await openSlots({ review: 2, command: 1, push: 1 }, ['push', 'review']);
+  t.deepEqual(looking(), ['push', 'review']);
+});
+
 test('where it is not known which queues have jobs, one slot of each looks', async (t) => {
-  const { slots, looking } = await openIdle({ review: 2, command: 1 });
+  const { slots, looking } = await openSlots({ review: 2, command: 1 });
   slots.wake();
   await quiet();
   t.deepEqual(looking(), ['review', 'command']);
 });
 
 test('no job waits while a slot of its queue is idle, nor after one has ended', async (t) => {
-  const { slots, looking, first, running } = await openIdle({ review: 2 });
+  const { slots, looking, first, running } = await openSlots({ review: 2 });
   slots.wake(['review']);
   await quiet();
   await first()?.answer({ othersWait: true });
@@ -99,7 +95,7 @@ test('no job waits while a slot of its queue is idle, nor after one has ended', 
 });
 
 test('no other slot looks when no other job waited', async (t) => {
-  const { slots, looking, first, running } = await openIdle({ review: 2 });
+  const { slots, looking, first, running } = await openSlots({ review: 2 });
   slots.wake(['review']);
   await quiet();
   await first()?.answer({ othersWait: false });
@@ -110,7 +106,7 @@ test('no other slot looks when no other job waited', async (t) => {
 });
 
 test('a slot that is woken while it looks looks again', async (t) => {
-  const { slots, looking, first } = openSlots({ review: 1 });
+  const { slots, looking, first } = await openSlots({ review: 1 }, ['review']);
   const look = first();
   slots.wake(['review']);
   await look?.answer();
@@ -118,9 +114,10 @@ test('a slot that is woken while it looks looks again', async (t) => {
 });
 
 test('slots that stop finish their jobs, and abandon what takes too long', async (t) => {
-  const { slots, looking, first, running, abandoned } = openSlots({ review: 2 });
+  const { slots, looking, first, running, abandoned } = await openSlots({ review: 2 }, ['review']);
+  await first()?.answer({ othersWait: true });
   await first()?.answer({ othersWait: false });
-  await first()?.answer({ othersWait: false });
+  t.is(running.length, 2);
   const stopped = slots.stop(0);
   running[0]?.resolve();
   abandoned[1]?.addEventListener('abort', () => running[1]?.resolve());

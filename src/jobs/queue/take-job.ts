@@ -80,6 +80,16 @@ const isDue = (job: string) => `${job}.state < 'active' AND NOT ${job}.blocked A
 const repositoryOf = (job: string) => `coalesce(lower(${job}.data->>'repository'), '')`;
 const ownerOf = (job: string) => `split_part(${repositoryOf(job)}, '/', 1)`;
 
+/** The queues in which a job waits whose time has come. It may still be passed over: see {@link makeTaker}. */
+export async function dueQueues(pool: pg.Pool): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ name: string }>({
+    name: 'due queues',
+    text: `SELECT name FROM ${JOBS_SCHEMA}.queue
+            WHERE EXISTS (SELECT FROM ${JOBS} AS j WHERE j.name = queue.name AND ${isDue('j')})`,
+  });
+  return rows.map(({ name }) => name);
+}
+
 /**
  * Takes one job, as the engine's own statement does, so that everything else of the engine finds what it expects. Jobs
  * of a key that runs are passed over: the unique index on active keys would refuse them, and those behind them would
