@@ -8,7 +8,7 @@ import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { clientOf, onBothForges } from './forges.ts';
 import { call } from './reading.ts';
-import type { TestForge } from './test-forge.ts';
+import type { HookedSite, TestForge } from './test-forge.ts';
 
 /** What the resync relies on instead of reading every repository, held against the simulated Gitea and the real one alike. */
 const both = onBothForges(test);
@@ -24,11 +24,10 @@ function listOf(t: ExecutionContext, forge: TestForge): ChangeList {
   return changeList;
 }
 
-/** Times are in whole seconds: this one has begun, and nothing has its date yet. */
-async function freshSecond(): Promise<Date> {
-  const second = new Date(Math.floor(Date.now() / 1_000) * 1_000 + 1_000);
-  await until(() => Date.now() >= second.getTime());
-  return second;
+/** When a second began in which nothing of these has happened yet. */
+async function freshSecond(...sites: readonly HookedSite[]): Promise<Date> {
+  await Promise.all(sites.map((site) => site.nextSecond()));
+  return new Date(Math.floor(Date.now() / 1_000) * 1_000);
 }
 
 async function openTopic(site: Site): Promise<number> {
@@ -61,20 +60,20 @@ both('the list of changes shows whatever happens to a pull request, and every pu
     'a deleted branch': () => site.deleteBranch('second'),
   };
   for (const [what, act] of Object.entries(acts)) {
-    const since = await freshSecond();
+    const since = await freshSecond(site, idle);
     await act();
     await until(async () => (await namesSince(since)).includes(site.repository));
     t.log(what);
   }
   // Gitea follows a push some time after it has answered.
-  await until(async () => !(await namesSince(await freshSecond())).includes(idle.repository));
+  await until(async () => !(await namesSince(await freshSecond(idle))).includes(idle.repository));
   t.pass();
 });
 
 both('the list of changes shows a pull request that is pushed to from a fork', async (t, forge) => {
   const site = await forge.site(FILES);
   const changes = listOf(t, forge);
-  const since = await freshSecond();
+  const since = await freshSecond(site);
   await site.openFromFork(CHANGED);
   const { repositories } = await changes.changedSince(since);
   t.true(repositories.some(({ name }) => name === site.repository));
@@ -87,7 +86,7 @@ both('a private repository is listed, and a renamed one keeps its id', async (t,
   await site.setPrivate(true);
   const id = await idOf(site.repository);
   t.truthy(id);
-  const since = await freshSecond();
+  const since = await freshSecond(site);
   const number = await openTopic(site);
   const before = site.repository;
   await site.rename(`renamed-${Date.now()}`);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Gitea, HOST_NAME, inContainer, logOf, type Person, REPOSITORIES } from '../helpers/gitea-container.ts';
 import { DISMISSAL, expectStatus, MAIN, type OpenDetails, type ShownInline } from '../helpers/site.ts';
-import { until } from '../helpers/until.ts';
+import { nextSecond, until } from '../helpers/until.ts';
 import { UNITS } from '../simulated-forge/gitea-people-routes.ts';
 import { type Clone, makeClone } from './git-push.ts';
 import { HOOK_EVENTS, type HookedSite, type TestForge } from './test-forge.ts';
@@ -304,6 +304,7 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       // Without its events the webhook would keep none but pushes.
       await as(OWNER, 'PATCH', `/hooks/${hookId}`, { active: !lost, events: HOOK_EVENTS });
     },
+    nextSecond,
     async pushHeld(branch, changes) {
       const clone = await cloneOf(OWNER);
       const hooks = `${REPOSITORIES}/${OWNER}/${name}.git/hooks/post-receive.d`;

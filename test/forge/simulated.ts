@@ -82,5 +82,8 @@ function makeSite(forge: SimulatedForge, repository: string): HookedSite {
         },
       };
     },
+    async nextSecond() {
+      forge.age(1_000, site.repository);
+    },
   });
 }

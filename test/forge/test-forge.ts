@@ -15,6 +15,8 @@ export interface HookedSite extends Site {
    * `release()` ends that, and waits until the push is over.
    */
   pushHeld(branch: string, changes: Changes): Promise<{ readonly sha: string; release(): Promise<void> }>;
+  /** After this, changes have a later date than all before: forges tell times in seconds. */
+  nextSecond(): Promise<void>;
 }
 
 export interface Team {

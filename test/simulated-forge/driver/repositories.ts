@@ -14,8 +14,8 @@ export interface Repositories {
   setTopics(repository: string, ...topics: string[]): void;
   /** Gitea and Forgejo close the pull requests from it. */
   deleteRepository(repository: string): void;
-  /** As if everything had happened so much earlier, up to now. */
-  age(milliseconds: number): void;
+  /** As if what there is had been changed so much earlier, in one repository or in all. */
+  age(milliseconds: number, repository?: string): void;
 }
 
 export function makeRepositories(stage: Stage): Repositories {
@@ -58,11 +58,11 @@ export function makeRepositories(stage: Stage): Repositories {
       }
       gone.deleted = true;
     },
-    age(milliseconds) {
+    age(milliseconds, repository) {
       const earlier = (time: string) => new Date(Date.parse(time) - milliseconds).toISOString();
-      for (const repository of world.repositories.values()) {
-        repository.pushedAt = earlier(repository.pushedAt);
-        for (const on of repository.pulls.values()) {
+      for (const aged of repository === undefined ? world.repositories.values() : [find(repository)]) {
+        aged.pushedAt = earlier(aged.pushedAt);
+        for (const on of aged.pulls.values()) {
           on.updatedAt = earlier(on.updatedAt);
         }
       }
