@@ -42,7 +42,7 @@ export interface Story extends Scene, AsyncDisposable {
   /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
-  resync(): Promise<void>;
+  resyncAll(): Promise<void>;
   /** Another process of the same installation. */
   openDoor(env: Environment, roles: Roles, options?: DoorOptions): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
@@ -126,7 +126,7 @@ async function openStory(
 
   return Object.assign(makeScene(forge, door, REPOSITORY), {
     resynced: door.settling.resynced,
-    resync: () => resync(door),
+    resyncAll: () => resyncAll(door),
     settledFor: (repository: string) => settled(forge, door, repository),
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
     openDoor: (others: Environment, otherRoles: Roles, opened = options) =>
@@ -159,7 +159,7 @@ export async function workerComesBy(
   }
 }
 
-async function resync({ database, redisUrl, settling }: Door): Promise<void> {
+async function resyncAll({ database, redisUrl, settling }: Door): Promise<void> {
   const since = new Date();
   await database.query(
     `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
@@ -314,6 +314,6 @@ function isAbout(
 
 /** Runs a resync now, and waits for it and for the reviews that it starts. */
 export async function resyncNow(story: Story): Promise<void> {
-  await story.resync();
+  await story.resyncAll();
   await story.settled();
 }

@@ -29,7 +29,7 @@ async function report(scene: Scene, number: number, context: string, state: stri
 }
 
 async function resync(name: ForgeName, scene: Scene): Promise<void> {
-  await gatehouse(name).resync();
+  await gatehouse(name).resyncAll();
   await scene.settled();
 }
 

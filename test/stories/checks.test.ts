@@ -36,7 +36,7 @@ for (const name of FORGES) {
   /** After this, what was reported about the scene's pull requests is known. */
   const known = async (scene: Scene) => {
     if (name === 'forgejo') {
-      await gatehouse(name).resync();
+      await gatehouse(name).resyncAll();
     }
     await scene.settled();
   };
@@ -108,7 +108,7 @@ for (const name of FORGES) {
     const { headSha } = scene.forge.pull(scene.repository, number);
     const lost = { context: 'ci/web', state: 'failure', author: 'jenkins', description: '' };
     scene.forge.setStatus(scene.repository, headSha, lost);
-    await gatehouse(name).resync();
+    await gatehouse(name).resyncAll();
     await scene.settled();
     t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
   });
@@ -123,7 +123,7 @@ for (const name of FORGES) {
     const { headSha } = scene.forge.pull(scene.repository, number);
     const lost = { context: 'ci/web', state: 'failure', author: 'buildkite', description: '' };
     scene.forge.setStatus(scene.repository, headSha, lost);
-    await gatehouse(name).resync();
+    await gatehouse(name).resyncAll();
     await scene.settled();
     t.is(scene.status(number, 'gatehouse/main')?.state, 'pending');
   });

@@ -200,7 +200,7 @@ for (const name of ALL_FORGES) {
         pull.updatedAt = updatedAt;
       }
     }
-    await gatehouse(name).resync();
+    await gatehouse(name).resyncAll();
     for (const { fact, scene, number } of opened) {
       await scene.settled();
       t.not(stateOf(scene, number), 'success', fact);

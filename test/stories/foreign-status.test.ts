@@ -70,7 +70,7 @@ for (const name of FORGES) {
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
     const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
     await scene.settled();
-    await gatehouse(name).resync();
+    await gatehouse(name).resyncAll();
     await scene.settled();
     const before = await countedFor(gatehouse(name), 'mallory');
     forge(scene, number, 'success');
@@ -78,7 +78,7 @@ for (const name of FORGES) {
     if (name === 'gitea') {
       scene.forge.edit(scene.repository, other, { body: 'b' });
     }
-    await gatehouse(name).resync();
+    await gatehouse(name).resyncAll();
     await scene.settled();
     t.is(scene.status(number)?.state, 'failure');
     t.is((await countedFor(gatehouse(name), 'mallory')) - before, 1);
@@ -95,7 +95,7 @@ test('github: a forged success never outlives a resync among many pull requests'
   const [first = 0] = numbers;
   forge(story, first, 'success');
   story.forge.forgetRequests();
-  await story.resync();
+  await story.resyncAll();
   await story.settled();
   t.is(story.status(first)?.state, 'failure');
 });
@@ -108,10 +108,10 @@ test('github: a resync asks about the statuses of many pull requests in one requ
   await story.settled();
   // Those that were read in the second of their opening are reviewed once more by the first resync, long after it.
   story.forge.age(60_000);
-  await story.resync();
+  await story.resyncAll();
   await story.settled();
   story.forge.forgetRequests();
-  await story.resync();
+  await story.resyncAll();
   await story.settled();
   t.is(story.forge.count('POST', /graphql/), 1);
   t.is(story.forge.count(undefined, /statuses/), 0);

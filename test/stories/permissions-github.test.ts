@@ -45,7 +45,7 @@ function asked({ forge, repository }: Scene): readonly string[] {
 async function resync(story: Story, scene: Scene) {
   const before = story.forge.seen.length;
   const askedBefore = asked(scene).length;
-  await story.resync();
+  await story.resyncAll();
   await scene.settled();
   const read = story.forge.seen.slice(before).filter(({ path }) => path.includes(`${scene.repository}/pulls/`));
   return { read: read.map(({ path }) => path), asked: asked(scene).slice(askedBefore) };
