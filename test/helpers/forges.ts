@@ -21,3 +21,6 @@ export function forgesOf(url: string): readonly ForgeName[] {
   const turn = TURNS[sum % TURNS.length];
   return CHOICE === 'all' || turn === undefined ? ALL_FORGES : [turn];
 }
+
+/** Gitea, and with `TEST_FORGES=all` Forgejo: what takes long, and is read of both by the same code. */
+export const GITEAS: readonly ('gitea' | 'forgejo')[] = CHOICE === 'all' ? ['gitea', 'forgejo'] : ['gitea'];

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
+import { openReplay } from '../../src/composition/replay.ts';
 import { WAKE_CHANNEL, wakeMessage } from '../../src/composition/shared-deps.ts';
 import type { Roles } from '../../src/config/config.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
@@ -10,6 +11,7 @@ import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
 import { afterAll, type Test } from './test.ts';
+import { eventually } from './until.ts';
 
 export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
@@ -20,6 +22,8 @@ export interface Scene extends SimulatedSite {
   readonly door: Door;
   /** Waits until none of this repository's jobs waits or runs. */
   settled(): Promise<void>;
+  /** A resync of this repository, as `gatehouse resync` asks for it. Returns when it is over and all is settled. */
+  resync(): Promise<void>;
   /** How many requests have tried to change something in this repository. */
   writes(): number;
   /**
@@ -171,6 +175,22 @@ async function resyncAll({ database, redisUrl, settling }: Door): Promise<void> 
   await settling.resynced(since);
 }
 
+async function resync(door: Door, repository: string): Promise<void> {
+  const queue = openReplay(door.database, door.redisUrl);
+  try {
+    await queue.requestResync([repository]);
+    await queue.wakeWorkers();
+  } finally {
+    await queue.stop();
+  }
+  await eventually('no resync waits or runs', async () => {
+    const { rowCount } = await door.database.query(
+      "SELECT FROM gatehouse_jobs.job WHERE name = 'resync' AND state < 'completed' AND start_after <= now()",
+    );
+    return rowCount === 0;
+  });
+}
+
 interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
   readonly env?: Environment;
   /** For tests that leave their Gatehouse or its forge in another state: no other file gets it. */
@@ -241,6 +261,10 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene
     forge,
     door,
     settled: () => settled(forge, door, repository),
+    async resync() {
+      await resync(door, repository);
+      await settled(forge, door, repository);
+    },
     async expect(t: ExecutionContext, of: number | string, state: string, base?: string) {
       await settled(forge, door, repository);
       await expectStatus(t, site, of, state, base);

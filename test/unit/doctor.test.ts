@@ -1,4 +1,4 @@
-import { type Check, type Context, ok, runCheck, type Site } from '../../src/commands/doctor/check.ts';
+import { type Check, type Context, ok, type Result, runCheck, type Site } from '../../src/commands/doctor/check.ts';
 import { REQUIRED_STATUS } from '../../src/commands/doctor/forge.ts';
 import { WEBHOOK_CHECKS } from '../../src/commands/doctor/webhook.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
@@ -50,6 +50,14 @@ test('a required status is right by its exact name and its source', async (t) =>
   t.is((await requiredStatus([])).result, 'wrong');
 });
 
+test('a status that is not required is told with those that are, and what to do', async (t) => {
+  const none = await requiredStatus([]);
+  t.is(none.message, 'gatehouse/main is not required on main: what Gatehouse says blocks no merge');
+  t.regex(none.action ?? '', /^require gatehouse\/main there/);
+  const others = await requiredStatus([{ context: 'ci' }, { context: 'gatehouse/master' }]);
+  t.regex(others.message, /^gatehouse\/main is not required on main, which requires ci, gatehouse\/master: /);
+});
+
 const HOOK: Hook = {
   place: 'repository',
   url: 'https://gatehouse.example.com/webhook',
@@ -64,12 +72,17 @@ const listed = (...hooks: readonly Hook[]): readonly HookList[] => [{ place: 're
 async function webhook(lists: readonly HookList[], url?: string) {
   const missingEvents = (events: readonly string[]) => ['push', 'pull'].filter((event) => !events.includes(event));
   const context = contextOf('gitea', { hooks: { lists: async () => lists, missingEvents } }, {}, url);
-  const results: (readonly string[])[] = [];
+  const found: (readonly Result[])[] = [];
   for (const check of WEBHOOK_CHECKS) {
-    results.push((await runCheck(check, context)).map(({ result }) => result));
+    found.push(await runCheck(check, context));
   }
-  const [settings = [], events = []] = results;
-  return { settings, events: events[0], hooks: context.hooks };
+  const [settings = [], events = []] = found;
+  return {
+    settings: settings.map(({ result }) => result),
+    events: events[0]?.result,
+    said: `${settings[0]?.message} → ${settings[0]?.action}`,
+    hooks: context.hooks,
+  };
 }
 
 test('the webhook of Gatehouse is the one with the URL that is given', async (t) => {
@@ -93,6 +106,45 @@ test('that there is no webhook is known only where all places are listed', async
   const hidden = { place: 'instance', kind: 'hidden' } as const;
   t.deepEqual((await webhook(listed())).settings, ['wrong']);
   t.deepEqual((await webhook([...listed(), hidden])).settings, ['unknown']);
+});
+
+const TO_HOOK = 'to https://gatehouse.example.com/webhook';
+const NO_HOOK = 'none leads to https://<host of the door>/webhook';
+const ADD_HOOK = 'add one to https://<host of the door>/webhook, or correct the URL';
+
+for (const [what, hooks, said] of [
+  ['inactive', [{ ...HOOK, active: 'no' }], `the webhook of the repository, ${TO_HOOK} is inactive → activate it`],
+  [
+    'of another content type',
+    [{ ...HOOK, contentType: 'form' }],
+    `the webhook of the repository, ${TO_HOOK} does not send JSON: its deliveries are refused with 415 → set its content type to application/json`,
+  ],
+  ['deleted', [], `${NO_HOOK} → ${ADD_HOOK}`],
+  [
+    'to another path',
+    [{ ...HOOK, url: 'https://gatehouse.example.com/webhooks' }],
+    `${NO_HOOK}; there are others, to gatehouse.example.com → ${ADD_HOOK}`,
+  ],
+  [
+    'of another service, whose path may be a secret',
+    [{ ...HOOK, url: 'https://chat.example.com/hooks/1234' }],
+    `${NO_HOOK}; there are others, to chat.example.com → ${ADD_HOOK}`,
+  ],
+] satisfies readonly (readonly [string, readonly Hook[], string])[]) {
+  test(`a webhook that is ${what} is told with what to do`, async (t) => {
+    const found = await webhook(listed(...hooks));
+    t.deepEqual(found.settings, ['wrong']);
+    t.is(found.said, said);
+    t.is(found.events, hooks[0]?.url === HOOK.url ? 'wrong' : 'skipped');
+  });
+}
+
+test('a webhook that leads elsewhere than asked is told with both', async (t) => {
+  const elsewhere = 'https://elsewhere.example.com/webhook';
+  t.is(
+    (await webhook(listed(HOOK), elsewhere)).said,
+    `none leads to ${elsewhere}; there are others, to gatehouse.example.com → add one to ${elsewhere}, or correct the URL`,
+  );
 });
 
 test('a check that hangs or fails is one result', async (t) => {

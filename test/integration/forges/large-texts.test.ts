@@ -1,7 +1,7 @@
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { sized } from '../../helpers/size.ts';
 import ava from '../../helpers/test.ts';
-import { FORGES, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 // Serial: the forge writes its answers in this process, and a connection waits only 5 seconds for it.
 const test = ava.serial;
@@ -39,6 +39,16 @@ for (const name of CLIENTS) {
       reviews.find(({ author }) => author === 'bob'),
       { state: 'approved' },
     );
+  });
+
+  test(`${name}: messages of commits that are too much in all are not kept`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const message = `feat: ${'x'.repeat(400_000)}`;
+    for (let index = 0; index < 45; index += 1) {
+      simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message });
+    }
+    t.is((await forgeError(t, () => forge.commits(ref))).kind, 'too-large');
   });
 
   test(`${name}: no comment is too long for the list of comments`, async (t) => {

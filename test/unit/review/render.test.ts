@@ -10,6 +10,7 @@ import { findingMarker, fingerprintIn, renderInlines } from '../../../src/review
 import { linksOf } from '../../../src/review/rendering/links.ts';
 import { code, codeInCell, prose, proseInCell } from '../../../src/review/rendering/markdown.ts';
 import { explain } from '../../../src/review/rendering/terminal.ts';
+import { visible } from '../../../src/review/text.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
 import { sized } from '../../helpers/size.ts';
@@ -503,4 +504,11 @@ test('places without a line get no inline comment', (t) => {
   const result = verdict("version: 1\nrules: [{ id: a, forbid: { files: '**' } }]", { files: [{ path: 'x' }] });
   t.deepEqual(renderInlines(result), []);
   t.regex(comment(result), /^\| ❌ \| `a` \| 1 changed file: \[`x`\]\(.*\/x\) → Take these changes out/m);
+});
+
+test('invisible characters of any script are spelled out', (t) => {
+  for (const character of ['\u3164', '\u115f', '\u2800', '\u034f', '\u{e0101}', '\u202e', '\u200b']) {
+    t.is(visible(`a${character}b`), `a\\u{${character.codePointAt(0)?.toString(16)}}b`);
+  }
+  t.is(visible('größe ❤\ufe0f 漢字'), 'größe ❤\ufe0f 漢字');
 });
