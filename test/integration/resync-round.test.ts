@@ -448,3 +448,31 @@ test('a repository that is known and not due becomes due by a request', async (t
   t.is(await replay.requestResync(['ACME/repository-1']), 1);
   t.deepEqual(await due(), ['acme/repository-1']);
 });
+
+test('a resync in pieces looks at each repository once', async (t) => {
+  const { deps } = await setUp(t, 5);
+  const asked: string[] = [];
+  const forge = {
+    ...deps.forge,
+    async openPullRequests(repository: string) {
+      asked.push(repository);
+      return { repository, pullRequests: [] };
+    },
+  };
+  const all = {
+    ...deps,
+    forge,
+    access: { check: async () => undefined },
+    metrics: makeMetrics(),
+    enqueue: async () => {},
+  };
+  const began = new Date();
+  const states: string[] = [];
+  // A piece without any time looks at one repository.
+  for (let piece = 0; piece < 6; piece++) {
+    states.push(await resync(all, { began, new: piece === 0 }, 0));
+  }
+  t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
+  t.is(asked.length, 5);
+  t.is(new Set(asked).size, 5);
+});

@@ -2,7 +2,6 @@ import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Log } from '../../src/log.ts';
 import { DOOR, WORKER } from '../helpers/door.ts';
-import { NOWHERE } from '../helpers/free-port.ts';
 import { forgesOf, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
@@ -106,28 +105,6 @@ for (const name of FORGES) {
     t.deepEqual(await deadLetters(story), []);
 
     forge.clearFaults();
-    const started = new Date();
-    await using _worker = await story.openDoor({}, WORKER);
-    await story.resynced(started);
-    await story.settled();
-    t.is(story.status(number)?.state, 'failure');
-  });
-
-  test(`${name}: a forge that is not there is reported once, and reviewed when it is`, async (t) => {
-    await using story = await tellStory(name, FILES, {}, DOOR);
-    const { database } = story.door;
-    const number = story.openSilently(CHANGE, { title: 'things' });
-    await database.query('INSERT INTO gatehouse.repositories (name) VALUES ($1), ($2)', [REPOSITORY, 'acme/other']);
-    const { log, lines } = capture();
-    {
-      const nowhere = `http://${NOWHERE}`;
-      await using worker = await story.openDoor({ FORGE_URL: nowhere }, WORKER, { log });
-      await eventually('the resync was skipped', () => lines.some(({ msg }) => msg.includes('resync')));
-      await eventually('the worker is ready', async () => (await fetch(`${worker.url}/health/ready`)).ok);
-      t.deepEqual(await problemsOn(worker.metricsUrl), ['unreachable']);
-    }
-    assertReportedOnce(t, lines, 'unreachable');
-
     const started = new Date();
     await using _worker = await story.openDoor({}, WORKER);
     await story.resynced(started);

@@ -34,24 +34,6 @@ for (const name of FORGES) {
     t.regex(page, /^gatehouse_reviews_total\{verdict="failure"\} \d+$/m, 'the real verdict is counted');
   });
 
-  test(`${name}: without enforcement a broken policy blocks nothing`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 2\n' });
-    const number = await scene.open(TWO_FILES);
-    await scene.settled();
-    const { state, description } = scene.status(number) ?? {};
-    t.is(state, 'success');
-    t.regex(description ?? '', /^Not enforced: The policy cannot be used: \.gatehouse\.yml:1: /);
-  });
-
-  test(`${name}: without enforcement a rule that waits for others blocks nothing`, async (t) => {
-    const policy = `version: 1\nrules: [{ id: approved, require: { approvals: { from: [bob] } } }]`;
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
-    const number = await scene.open(TWO_FILES);
-    await scene.settled();
-    t.deepEqual(scene.status(number), { state: 'success', description: 'Not enforced: 1 rule would wait: approved' });
-    t.regex(scene.comments(number).join(), /Waiting for others/);
-  });
-
   test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     await scene.open({ 'seen.txt': 'a\n' });

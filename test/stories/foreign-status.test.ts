@@ -99,20 +99,3 @@ test('github: a forged success never outlives a resync among many pull requests'
   await story.settled();
   t.is(story.status(first)?.state, 'failure');
 });
-
-test('github: a resync asks about the statuses of many pull requests in one request', async (t) => {
-  await using story = await tellStory('github', TITLED);
-  for (let index = 0; index < 10; index++) {
-    await story.open({ [`${index}.txt`]: 'a\n' }, { title: index % 2 === 0 ? 'No type' : 'feat: a' });
-  }
-  await story.settled();
-  // Those that were read in the second of their opening are reviewed once more by the first resync, long after it.
-  story.forge.age(60_000);
-  await story.resyncAll();
-  await story.settled();
-  story.forge.forgetRequests();
-  await story.resyncAll();
-  await story.settled();
-  t.is(story.forge.count('POST', /graphql/), 1);
-  t.is(story.forge.count(undefined, /statuses/), 0);
-});

@@ -28,56 +28,6 @@ function lookAt(repository: string, number: number): RegExp {
   return new RegExp(`^/graphql/repos/${repository}/pulls/${number}$`);
 }
 
-test('github: a file on the second page is judged', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
-  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`a/${index}.txt`, 'text\n']));
-  const number = await scene.open({ ...many, 'z/last.key': 'secret\n' }, GOOD);
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'failure');
-});
-
-test('github: a renamed file is judged by its old path too', async (t) => {
-  const rules = "version: 1\nrules: [{ id: keep, forbid: { files: ['kept/**'] } }]\n";
-  const scene = gatehouse('github').scene({ '.gatehouse.yml': rules, 'kept/a.txt': 'one\ntwo\nthree\n' });
-  const number = await scene.open({ 'kept/a.txt': null, 'moved/a.txt': 'one\ntwo\nthree\n' }, GOOD);
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'failure');
-});
-
-test('github: a withdrawn approval on the second page of reviews does not count', async (t) => {
-  const scene = gatehouse('github').scene(APPROVED);
-  const { forge, repository } = scene;
-  const number = scene.openSilently({ 'a.txt': 'a\n' }, GOOD);
-  forge.review(repository, number, 'bob', 'approved');
-  for (let index = 0; index < 100; index++) {
-    forge.review(repository, number, 'carol', 'commented');
-  }
-  await redeliver(scene, number);
-  t.is(scene.status(number)?.state, 'success');
-  await scene.review(number, 'bob', 'changes-requested');
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'pending');
-});
-
-test('github: own comments behind a hundred of others are found, and not repeated', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
-  const { forge, repository } = scene;
-  const number = scene.openSilently({ 'a.key': 'secret\n' }, GOOD);
-  for (let index = 0; index < 101; index++) {
-    forge.comment(repository, number, 'bob', `Comment ${index}`);
-  }
-  await redeliver(scene, number);
-  const [comment, ...others] = scene.comments(number);
-  t.truthy(comment);
-  t.deepEqual(others, []);
-  const writes = scene.writes();
-  await redeliver(scene, number);
-  t.is(scene.writes(), writes, 'nothing has changed');
-  await scene.edit(number, { title: 'things' });
-  await scene.settled();
-  t.is(scene.comments(number).length, 1);
-});
-
 test('github: data beside an error decides nothing', async (t) => {
   const scene = gatehouse('github').scene(FILES);
   const { forge, repository } = scene;
@@ -102,43 +52,23 @@ test('github: data beside an error decides nothing', async (t) => {
   t.deepEqual(scene.states(number), ['failure']);
 });
 
-test('github: reviews go on by REST without points of GraphQL', async (t) => {
+test('github: a review ends by REST while its large query fails', async (t) => {
   await using story = await tellStory('github', FILES);
-  story.forge.graphql.points.remaining = 0;
-  const failing = await story.open({ 'a.key': 'secret\n' }, GOOD);
+  const { forge } = story;
+  forge.fault({ path: /^\/graphql\/repos\/.*\/facts$/, fault: { kind: 'status', status: 502 } });
+  const failing = await story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] });
   await story.settled();
   const passing = await story.open({ 'a.txt': 'text\n' }, GOOD);
   await story.settled();
-  t.deepEqual([story.status(failing)?.state, story.status(passing)?.state], ['failure', 'success']);
-  const queries = story.forge.seen.filter(({ path }) => path.startsWith('/graphql/repos/'));
-  t.is(queries.length, 1);
+  t.deepEqual([story.states(failing), story.states(passing)], [['failure'], ['success']]);
+
+  const before = [story.writes(), await judged(story)];
+  // Then by GraphQL, unless Gatehouse still spares it.
+  forge.clearFaults();
+  await redeliver(story, failing);
+  await redeliver(story, passing);
+  t.deepEqual([story.writes(), await judged(story)], before, 'nothing has changed');
 });
-
-for (const [what, fault] of [
-  ['fails', { kind: 'status', status: 502 }],
-  [
-    'may not be asked',
-    { kind: 'json', body: { data: null, errors: [{ type: 'FORBIDDEN', message: 'Not accessible' }] } },
-  ],
-] as const) {
-  test(`github: a review ends by REST while its large query ${what}`, async (t) => {
-    await using story = await tellStory('github', FILES);
-    const { forge } = story;
-    forge.fault({ path: /^\/graphql\/repos\/.*\/facts$/, fault });
-    const failing = await story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] });
-    await story.settled();
-    const passing = await story.open({ 'a.txt': 'text\n' }, GOOD);
-    await story.settled();
-    t.deepEqual([story.states(failing), story.states(passing)], [['failure'], ['success']]);
-
-    const before = [story.writes(), await judged(story)];
-    // Then by GraphQL, unless Gatehouse still spares it.
-    forge.clearFaults();
-    await redeliver(story, failing);
-    await redeliver(story, passing);
-    t.deepEqual([story.writes(), await judged(story)], before, 'nothing has changed');
-  });
-}
 
 test('github: a status that somebody sets during a review is replaced', async (t) => {
   const scene = gatehouse('github').scene(APPROVED);
@@ -154,19 +84,6 @@ test('github: a status that somebody sets during a review is replaced', async (t
   await redeliver(scene, number);
   t.deepEqual(scene.status(number), ours);
   t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
-});
-
-test('github: a status that a review sets is set once', async (t) => {
-  // The review shows the verdict before, then its own.
-  await using story = await tellStory('github', APPROVED);
-  const number = await story.open({ 'a.txt': 'a\n' }, GOOD);
-  await story.settled();
-  const { forge, repository } = story;
-  const { headSha } = forge.pull(repository, number);
-  const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
-  forge.setStatus(repository, headSha, { ...foreign, state: 'success' });
-  await redeliver(story, number);
-  t.deepEqual(story.states(number), ['pending', 'success', 'pending']);
 });
 
 test('github: our comment that is deleted during a review is written again', async (t) => {

@@ -1,8 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Forge } from '../../src/forges/port/forge.ts';
-import { resync } from '../../src/jobs/resync/resync.ts';
-import { makeLog } from '../../src/log.ts';
-import { makeMetrics } from '../../src/metrics.ts';
 import { addDays, days, onOneDay } from '../helpers/days.ts';
 import { DOOR, SECRET, WORKER } from '../helpers/door.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
@@ -149,43 +145,6 @@ test('the resync deletes the row of a pull request merged without a webhook', as
   forge.forgetRequests();
   await workerComesBy(story);
   t.is(forge.count(undefined, /\/pulls\/:number|\/pulls\/\d+$|graphql/), 0, 'it is not asked for again');
-});
-
-test('a resync in pieces looks at each repository once', async (t) => {
-  await using story = await tellStory('gitea', FILES, {}, DOOR);
-  const { door } = story;
-  const repositories = [REPOSITORY, ...Array.from({ length: 4 }, () => story.scene(FILES).repository)];
-  await door.database.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [repositories]);
-  const asked: string[] = [];
-  const deps = {
-    pool: door.database,
-    access: { check: async () => ({ kind: 'granted' }) as const },
-    enforce: true,
-    statusContext: 'gatehouse/{base}',
-    rules: { outdated: async () => [] },
-    minutes: 15,
-    enqueue: async () => {},
-    log: makeLog('silent'),
-    metrics: makeMetrics(),
-    forge: {
-      ...({} as Forge),
-      name: 'gitea' as const,
-      machineAccounts: [],
-      writableRepositories: async () => ({ names: [], more: false }),
-      openPullRequests: async (repository: string) => {
-        asked.push(repository);
-        return { repository, pullRequests: [] };
-      },
-    },
-  };
-  const began = new Date();
-  const states: string[] = [];
-  // A piece without any time looks at one repository.
-  for (let piece = 0; piece < 6; piece++) {
-    states.push(await resync(deps, { began, new: piece === 0 }, 0));
-  }
-  t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
-  t.deepEqual(asked.toSorted(), repositories.toSorted());
 });
 
 test(

@@ -123,26 +123,6 @@ for (const name of FORGES) {
     t.is(scene.writes(), writes, 'other files have such names for other reasons');
   });
 
-  test(`${name}: what loses the right name fails, and other files may have nearly the same`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT, '.gitea/gatehouse.yaml': STRICT });
-    const renaming = await judged(scene, { '.gatehouse.yml': null, '.Gatehouse.yml': LENIENT });
-    t.is(scene.status(renaming)?.state, 'failure');
-    t.regex(
-      scene.comments(renaming).join(),
-      /`\.Gatehouse\.yml:1:1` `Gatehouse doesn’t read .* rename it to \.gatehouse\.yml`/,
-    );
-    const both = await judged(scene, {
-      '.gatehouse.yml': null,
-      '.gitea/gatehouse.yml': BROKEN,
-      '.gatehouse.yaml': LENIENT,
-    });
-    t.notRegex(scene.comments(both).join(), /gatehouse\.yaml/);
-    const beside = { '.gitea/gatehouse.yaml': LENIENT, 'gatehouse.yaml': 'config: {}\n' };
-    t.is(scene.status(await judged(scene, beside))?.state, 'success');
-    const cases = await judged(scene, { '.gatehouse.test.yaml': 'cases: []\n' });
-    t.is(scene.status(cases)?.state, 'failure');
-  });
-
   test(`${name}: an extended policy under nearly the right name is named, if it may be`, async (t) => {
     const story = gatehouse(name);
     for (const [visibility, said] of [

@@ -73,40 +73,6 @@ test('github: after the database was lost, an App looks at all of its installati
   t.is(story.status(number)?.state, 'failure');
 });
 
-test('a repository that is known and not due is looked at when it is named', async (t) => {
-  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
-  const other = story.scene({ '.gatehouse.yml': POLICY });
-  const { database } = story.door;
-  // The repository that was looked at longest ago is due in every round.
-  await database.query("INSERT INTO gatehouse.repositories (name, resynced_at) VALUES ($1, '-infinity')", [
-    other.repository,
-  ]);
-  const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
-  await story.settled();
-  const rounds = async (...names: string[]) => {
-    const since = new Date();
-    await run(story, ...names);
-    await story.resynced(since);
-    await database.query("UPDATE gatehouse.repositories SET resynced_at = '-infinity' WHERE name = $1", [
-      other.repository,
-    ]);
-    await story.settled();
-  };
-  story.forge.age(60 * 60_000);
-  await rounds(story.repository);
-  // No list of changes shows a status of somebody else.
-  story.forge.setStatus(story.repository, story.forge.pull(story.repository, number).headSha, {
-    context: 'gatehouse/main',
-    state: 'success',
-    author: 'mallory',
-    description: '',
-  });
-  await rounds(other.repository);
-  t.is(story.status(number)?.state, 'success', 'another repository’s look changes nothing here');
-  await rounds(story.repository);
-  t.is(story.status(number)?.state, 'failure');
-});
-
 test('a restored database shows no success that a pull request does not earn', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
@@ -131,6 +97,5 @@ test('a restored database shows no success that a pull request does not earn', a
 });
 
 test('what is not the name of a repository is refused', async (t) => {
-  await using story = await tellStory('gitea');
-  await t.throwsAsync(run(story, 'widgets'), { message: /owner\/repository/ });
+  await t.throwsAsync(runCommand(resync, ['widgets'], { env: {} }), { message: /owner\/repository/ });
 });

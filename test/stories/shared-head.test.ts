@@ -1,12 +1,13 @@
 import type { ForgeName } from '../../src/forges/port/forges.ts';
-import { DOOR } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, REPOSITORY, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
 const gatehouse = shareStories(test, FORGES);
+/** All base branches share one status. */
+const oneStatus = shareStories(test, FORGES, { env: { STATUS_CONTEXT: 'Review' } });
 
 const LAX = TITLES.replace('^feat: ', '');
 const FILES = { '.gatehouse.yml': TITLES };
@@ -63,6 +64,8 @@ for (const name of FORGES) {
       state: 'failure',
       description: `#${bad}: 1 of 1 rule failed: conventional-title (#${good} has this commit too)`,
     });
+    const { headRepository } = scene.forge.pull(scene.repository, good);
+    t.deepEqual(scene.forge.statuses(headRepository.fullName), [], 'nothing is written to the fork');
     await scene.edit(bad, { title: 'feat: other things' });
     await scene.settled();
     t.is(scene.status(good)?.state, 'success');
@@ -70,14 +73,6 @@ for (const name of FORGES) {
     await scene.edit(good, { title: 'things' });
     await scene.settled();
     t.is(scene.status(bad)?.state, 'failure');
-  });
-
-  test(`${name}: closing a failing pull request frees another one with the same head`, async (t) => {
-    const { scene, number: bad } = await reviewed(name, 'things');
-    const good = await openTwin(scene, bad, { title: 'feat: things' });
-    t.is(scene.status(good)?.state, 'failure');
-    await close(scene, bad);
-    t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
   });
 
   test(`${name}: a stranger's twin of a green commit is named, and closing it is enough`, async (t) => {
@@ -102,30 +97,12 @@ for (const name of FORGES) {
     await close(scene, first);
     t.deepEqual(scene.states(first), ['success', 'pending']);
     t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
+    const writes = scene.writes();
+    await scene.edit(first, { title: 'things' });
+    await scene.settled();
+    t.is(scene.writes(), writes, 'a closed one is left as it was');
     await openTwin(scene, first, { title: 'things' });
     t.is(scene.status(first)?.state, 'failure');
-  });
-
-  test(`${name}: a success missing in our database is withdrawn with its pull request`, async (t) => {
-    const { scene, number } = await reviewed(name, 'feat: things');
-    const forgotten = await scene.door.database.query(
-      'DELETE FROM gatehouse.posted_statuses WHERE repository = $1 AND head_sha = $2',
-      [scene.repository, scene.forge.pull(scene.repository, number).headSha],
-    );
-    t.is(forgotten.rowCount, 1);
-    await close(scene, number);
-    t.deepEqual(scene.states(number), ['success', 'pending']);
-  });
-
-  test(`${name}: no success outlives a closed pull request that the database has lost`, async (t) => {
-    const { scene, number } = await reviewed(name, 'feat: things');
-    const head = scene.forge.pull(scene.repository, number).headSha;
-    for (const table of ['posted_statuses', 'reviews']) {
-      const statement = `DELETE FROM gatehouse.${table} WHERE repository = $1 AND head_sha = $2`;
-      t.is((await scene.door.database.query(statement, [scene.repository, head])).rowCount, 1);
-    }
-    await close(scene, number);
-    t.deepEqual(scene.states(number), ['success', 'pending']);
   });
 
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
@@ -135,24 +112,6 @@ for (const name of FORGES) {
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
     await close(scene, twin);
     t.is(scene.status(twin)?.state, 'pending');
-  });
-
-  test(`${name}: a merged commit keeps its success`, async (t) => {
-    const { scene, number } = await reviewed(name, 'feat: things');
-    t.true(scene.forge.merge(scene.repository, number));
-    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-    await scene.settled();
-    t.deepEqual(scene.states(number), ['success']);
-  });
-
-  test(`${name}: a success is withdrawn though the webhook of the closing was lost`, async (t) => {
-    await using story = await tellStory(name, FILES, {}, DOOR);
-    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await workerComesBy(story);
-    t.is(story.status(number)?.state, 'success');
-    story.forge.close(story.repository, number);
-    await workerComesBy(story);
-    t.is(story.status(number)?.state, 'pending');
   });
 
   test(`${name}: a head that was pushed over never leaves its success to the next one`, async (t) => {
@@ -165,17 +124,6 @@ for (const name of FORGES) {
     await scene.push(first, { 'a.txt': 'c\n' });
     await scene.settled();
     t.deepEqual(scene.states(old), ['success', 'pending'], 'only the last head could stand green');
-  });
-
-  test(`${name}: a success forged on an old head never waits there for the next one`, async (t) => {
-    const { scene, number } = await reviewed(name, 'things');
-    const old = scene.forge.pull(scene.repository, number).headSha;
-    await scene.push(number, { 'a.txt': 'b\n' });
-    await scene.settled();
-    const forged = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' };
-    await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, old, forged) });
-    await scene.settled();
-    t.deepEqual(scene.states(old), ['failure', 'success', 'failure']);
   });
 
   test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
@@ -204,33 +152,6 @@ for (const name of FORGES) {
     await scene.push(first, { 'a.txt': 'b\n' });
     await scene.settled();
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
-  });
-
-  test(`${name}: an old head loses its success though the push's webhook was lost`, async (t) => {
-    await using story = await tellStory(name, FILES, {}, DOOR);
-    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await workerComesBy(story);
-    const old = story.forge.pull(story.repository, number).headSha;
-    story.forge.push(story.repository, number, { 'a.txt': 'b\n' });
-    await workerComesBy(story);
-    t.is(story.states(old).at(-1), 'pending');
-    t.is(story.status(number)?.state, 'success');
-  });
-
-  test(`${name}: an unwritable old head never stops a review, nor stays green`, async (t) => {
-    await using story = await tellStory(name, FILES, {}, DOOR);
-    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await workerComesBy(story);
-    const old = story.forge.pull(story.repository, number).headSha;
-    const fault = { kind: 'status', status: 500 } as const;
-    story.forge.fault({ method: 'POST', path: new RegExp(`/statuses/${old}$`), fault });
-    await story.push(number, { 'a.txt': 'b\n' });
-    await workerComesBy(story);
-    t.is(story.status(number)?.state, 'success');
-    t.is(story.states(old).at(-1), 'success');
-    story.forge.clearFaults();
-    await workerComesBy(story);
-    t.is(story.states(old).at(-1), 'pending');
   });
 
   test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
@@ -302,36 +223,68 @@ for (const name of FORGES) {
     t.is(scene.status(good, 'gatehouse/main')?.state, 'failure');
     t.is(scene.status(bad, 'gatehouse/lax')?.state, 'pending', 'no open pull request into lax is left');
   });
-}
 
-test('a status name without {base} shows the worst verdict of all base branches', async (t) => {
-  await using story = await tellStory('github', FILES, { STATUS_CONTEXT: 'Review' });
-  story.forge.commit(REPOSITORY, 'lax', { '.gatehouse.yml': LAX });
-  const strict = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-  await story.settled();
-  t.is(story.status(strict, 'Review')?.state, 'failure');
-  const lax = await openTwin(story, strict, { title: 'things', base: 'lax' });
-  t.deepEqual(story.status(lax, 'Review'), {
-    state: 'failure',
-    description: `#${strict}: 1 of 1 rule failed: conventional-title (#${lax} has this commit too)`,
+  for (const tables of [['posted_statuses'], ['posted_statuses', 'reviews']]) {
+    test(`${name}: no success outlives a closed pull request lost from ${tables.join(' and ')}`, async (t) => {
+      const { scene, number } = await reviewed(name, 'feat: things');
+      for (const table of tables) {
+        const statement = `DELETE FROM gatehouse.${table} WHERE repository = $1 AND head_sha = $2`;
+        t.is((await scene.door.database.query(statement, [scene.repository, scene.head(number)])).rowCount, 1);
+      }
+      await close(scene, number);
+      t.deepEqual(scene.states(number), ['success', 'pending']);
+    });
+  }
+
+  test(`${name}: a success is withdrawn though the webhook of the closing was lost`, async (t) => {
+    const { scene, number } = await reviewed(name, 'feat: things');
+    scene.forge.close(scene.repository, number);
+    await scene.resync();
+    t.is(scene.status(number)?.state, 'pending');
   });
-});
 
-for (const name of FORGES) {
+  test(`${name}: an unwritable old head never stops a review, nor stays green`, async (t) => {
+    const { scene, number } = await reviewed(name, 'feat: things');
+    const old = scene.head(number);
+    let isWritable = false;
+    const path = Object.assign(/^/, { test: (asked: string) => !isWritable && asked.endsWith(`/statuses/${old}`) });
+    scene.forge.fault({ method: 'POST', path, fault: { kind: 'status', status: 500 } });
+    await scene.push(number, { 'a.txt': 'b\n' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    t.is(scene.states(old).at(-1), 'success');
+    isWritable = true;
+    await scene.resync();
+    t.is(scene.states(old).at(-1), 'pending');
+  });
+
+  test(`${name}: a status name without {base} shows the worst verdict of all base branches`, async (t) => {
+    const scene = oneStatus(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
+    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    t.is(scene.status(strict, 'Review')?.state, 'failure');
+    const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
+    t.deepEqual(scene.status(lax, 'Review'), {
+      state: 'failure',
+      description: `#${strict}: 1 of 1 rule failed: conventional-title (#${lax} has this commit too)`,
+    });
+  });
+
   test(`${name}: no branch without a policy is open by another branch's success`, async (t) => {
-    await using story = await tellStory(name, FILES, { STATUS_CONTEXT: 'Review' });
-    story.forge.commit(REPOSITORY, 'free', { '.gatehouse.yml': null });
-    const judged = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await story.settled();
-    t.is(story.status(judged, 'Review')?.state, 'success');
-    const free = await openTwin(story, judged, { title: 'things', base: 'free' });
-    t.deepEqual(story.status(free, 'Review'), {
+    const scene = oneStatus(name).scene(FILES);
+    scene.forge.commit(scene.repository, 'free', { '.gatehouse.yml': null });
+    const judged = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
+    await scene.settled();
+    t.is(scene.status(judged, 'Review')?.state, 'success');
+    const free = await openTwin(scene, judged, { title: 'things', base: 'free' });
+    t.deepEqual(scene.status(free, 'Review'), {
       state: 'error',
       description: `No policy judges #${free}, which has this commit too: close it, or give its branch one`,
     });
-    await close(story, free);
-    t.is(story.status(judged, 'Review')?.state, 'success');
-    await close(story, judged);
-    t.is(story.status(judged, 'Review')?.state, 'pending');
+    await close(scene, free);
+    t.is(scene.status(judged, 'Review')?.state, 'success');
+    await close(scene, judged);
+    t.is(scene.status(judged, 'Review')?.state, 'pending');
   });
 }

@@ -47,56 +47,46 @@ async function deadLetters(scene: Scene): Promise<readonly unknown[]> {
   return rows.map(({ data }) => data);
 }
 
-const TROUBLES = [
-  { kind: 'status', status: 500 },
-  { kind: 'status', status: 502 },
-  { kind: 'drop' },
-  { kind: 'html' },
-  { kind: 'json', body: { surprise: true } },
-] as const;
-
 for (const name of FORGES) {
-  for (const fault of TROUBLES) {
-    const what = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
-    test(`${name}: reads answered with ${what} for a while are retried until they succeed`, async (t) => {
-      const scene = gatehouse(name).scene(FILES);
-      const number = scene.openSilently(CHANGE, { title: 'things' });
-      scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
-      scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
-      assertReviewed(t, scene, number);
-      t.deepEqual(await deadLetters(scene), []);
-    });
+  test(`${name}: reads that fail for a while are retried until they succeed`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const fault = { kind: 'status', status: 500 } as const;
+    const number = scene.openSilently(CHANGE, { title: 'things' });
+    scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
+    scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
+    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    await scene.settled();
+    assertReviewed(t, scene, number);
+    t.deepEqual(await deadLetters(scene), []);
+  });
 
-    test(`${name}: writes answered with ${what} at first all arrive, none twice`, async (t) => {
-      const scene = gatehouse(name).scene(FILES);
-      const lost = scene.openSilently(CHANGE, { title: 'things' });
-      const answerLost = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
-      for (const [number, afterwards] of [
-        [lost, false],
-        [answerLost, true],
-      ] as const) {
-        const sha = scene.forge.pull(scene.repository, number).headSha;
-        // So that a pending status is among the writes.
-        const earlier = { context: 'gatehouse/main', state: 'success', description: '', author: 'gatehouse' };
-        scene.forge.setStatus(scene.repository, sha, earlier);
-        for (const path of [`/statuses/${sha}$`, `/issues/${number}/comments$`, `/pulls/${number}/reviews$`]) {
-          scene.forge.fault({
-            method: 'POST',
-            path: new RegExp(`^/repos/${scene.repository}${path}`),
-            times: 1,
-            afterwards,
-            fault,
-          });
-        }
-        await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+  test(`${name}: writes whose connection drops at first all arrive, none twice`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const lost = scene.openSilently(CHANGE, { title: 'things' });
+    const answerLost = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
+    for (const [number, afterwards] of [
+      [lost, false],
+      [answerLost, true],
+    ] as const) {
+      const sha = scene.forge.pull(scene.repository, number).headSha;
+      // So that a pending status is among the writes.
+      const earlier = { context: 'gatehouse/main', state: 'success', description: '', author: 'gatehouse' };
+      scene.forge.setStatus(scene.repository, sha, earlier);
+      for (const path of [`/statuses/${sha}$`, `/issues/${number}/comments$`, `/pulls/${number}/reviews$`]) {
+        scene.forge.fault({
+          method: 'POST',
+          path: new RegExp(`^/repos/${scene.repository}${path}`),
+          times: 1,
+          afterwards,
+          fault: { kind: 'drop' },
+        });
       }
-      await scene.settled();
-      assertReviewed(t, scene, lost, 'what was not carried out');
-      assertReviewed(t, scene, answerLost, 'what was carried out and not confirmed');
-    });
-  }
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+    }
+    await scene.settled();
+    assertReviewed(t, scene, lost, 'what was not carried out');
+    assertReviewed(t, scene, answerLost, 'what was carried out and not confirmed');
+  });
 
   test(`${name}: requests to a hung forge time out and are retried`, async (t) => {
     await using scene = await tellStory(name, FILES, {}, { door: true, worker: true }, { patience: 1 });
@@ -116,15 +106,14 @@ for (const name of FORGES) {
     assertReviewed(t, scene, writing);
   });
 
-  test(`${name}: after the last attempt the status is error, and the job a dead letter`, async (t) => {
+  test(`${name}: after the last attempt the status is error, and the job a dead letter until the next`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = scene.openSilently(CHANGE, { title: 'things' });
     const difference = new RegExp(`^/repos/${scene.repository}/pulls/${number}(?:/files|\\.diff)$`);
     const asked = () => scene.forge.seen.filter(({ path }) => difference.test(path)).length;
-    scene.forge.fault({
-      path: difference,
-      fault: { kind: 'status', status: 503 },
-    });
+    let isAway = true;
+    const path = Object.assign(/^/, { test: (path: string) => isAway && difference.test(path) });
+    scene.forge.fault({ path, fault: { kind: 'status', status: 503 } });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
     await scene.settled();
     t.deepEqual(scene.status(number), {
@@ -134,24 +123,26 @@ for (const name of FORGES) {
     t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
     t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');
     t.deepEqual(scene.comments(number), []);
+
+    isAway = false;
+    await scene.resync();
+    assertReviewed(t, scene, number, 'the next resync completes it');
+    t.deepEqual(await deadLetters(scene), []);
   });
 
   test(`${name}: all replicas wait for a rate limit, and it is no failure`, async (t) => {
-    await assertAwaited(t, name, 'too-many');
-    if (name === 'github') {
-      await assertAwaited(t, name, 'secondary-limit');
-    }
+    await assertAwaited(t, name);
   });
 }
 
 /** Far longer than any test: only {@link endPause} ends it. */
 const PAUSE_SECONDS = 1_800;
 
-async function assertAwaited(t: ExecutionContext, name: ForgeName, kind: 'too-many' | 'secondary-limit') {
+async function assertAwaited(t: ExecutionContext, name: ForgeName) {
   await using story = await tellStory(name, FILES, {}, DOOR);
   const { forge } = story;
   const { database } = story.door;
-  const fault = { kind, retryAfter: PAUSE_SECONDS };
+  const fault = { kind: 'too-many', retryAfter: PAUSE_SECONDS } as const;
   let told = Number.POSITIVE_INFINITY;
   const remember = () => {
     told = Date.now();
@@ -232,43 +223,6 @@ async function endPause({ door, forge }: Story): Promise<void> {
   await door.database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'created'");
 }
 
-test('github: a secondary limit without a time is a wait of a minute', async (t) => {
-  await using story = await tellStory('github', FILES);
-  const number = story.openSilently(CHANGE);
-  story.forge.fault({ path: pathsOfReads(REPOSITORY, number), fault: { kind: 'secondary-limit' } });
-  await story.tell({ kind: 'pull-request', number, action: 'opened' });
-  await eventually('the review is put off', async () => {
-    const { rows } = await story.door.database.query(
-      `SELECT FROM gatehouse_jobs.job
-        WHERE name = 'review' AND state = 'created' AND start_after - created_on > interval '50 seconds'`,
-    );
-    return rows.length === 1;
-  });
-  t.is(story.writes(), 0);
-});
-
-test('after a long outage of the forge the next resync completes all reviews', async (t) => {
-  const outages: readonly ForgeName[] = ['github'];
-  for (const name of outages) {
-    await using story = await tellStory(name, FILES);
-    const number = story.openSilently(CHANGE, { title: 'things' });
-    story.when('GET', /\/files$/, () => {
-      // From here on.
-      story.forge.fault({ path: /\/repos\//, fault: { kind: 'status', status: 503 } });
-    });
-    await story.tell({ kind: 'pull-request', number, action: 'opened' });
-    await story.settled();
-    t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, number }]);
-    t.not(story.status(number)?.state, 'failure');
-    story.forge.clearFaults();
-    const started = new Date();
-    await using _worker = await story.openDoor({}, WORKER);
-    await story.resynced(started);
-    await story.settled();
-    assertReviewed(t, story, number);
-  }
-});
-
 test('a long review that is queued again does not delay other pull requests', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const { database } = story.door;
@@ -327,20 +281,6 @@ test('a failure while another job of the pull request waits makes no dead letter
   await database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'retry'");
   await story.settled();
   assertReviewed(t, story, number);
-});
-
-test('a review that succeeds removes the dead letters of its pull request', async (t) => {
-  await using story = await tellStory('gitea', FILES);
-  await story.door.database.query('UPDATE gatehouse_jobs.queue SET retry_limit = 0');
-  const number = story.openSilently(CHANGE, { title: 'things' });
-  story.forge.fault({ path: /\.diff$/, fault: { kind: 'status', status: 500 } });
-  await story.tell({ kind: 'pull-request', number, action: 'opened' });
-  await story.settled();
-  t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, number }]);
-  story.forge.clearFaults();
-  await story.tell({ kind: 'pull-request', number, action: 'edited' });
-  await story.settled();
-  t.deepEqual(await deadLetters(story), []);
 });
 
 test('after a policy change rate limits are awaited, and failures are dead letters', async (t) => {

@@ -39,16 +39,6 @@ for (const name of FORGES) {
     t.is(scene.comments(number).length, 1);
   });
 
-  test(`${name}: a rule that the author breaks fails, whoever else has to act`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'a' });
-    await scene.settled();
-    t.deepEqual(scene.status(number), { state: 'failure', description: '1 of 2 rules failed: conventional-title' });
-    await scene.edit(number, { title: 'feat: a' });
-    await scene.settled();
-    t.deepEqual(scene.status(number), WAITING);
-  });
-
   test(`${name}: a commit with a waiting and a passing pull request is pending`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;

@@ -440,7 +440,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/forges/github/checks.ts',
     find: 'workflowRun?.workflow.id, ',
     replace: '',
-    tests: ['test/stories/workflows.test.ts'],
+    tests: ['test/integration/forges/workflows.test.ts'],
   },
   {
     id: 'review-other-base-hides',
@@ -448,7 +448,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/forges/github/checks.ts',
     find: "workflowRun?.event.startsWith('pull_request') && !isAlone(branch)",
     replace: 'false',
-    tests: ['test/stories/workflows.test.ts'],
+    tests: ['test/integration/forges/workflows.test.ts'],
   },
   {
     id: 'review-next-job-hides',
@@ -472,7 +472,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/forges/standing-checks.ts',
     find: 'own.length === 0 && weightOf(suite) < RAN;',
     replace: 'own.length === 0;',
-    tests: ['test/stories/workflows.test.ts'],
+    tests: ['test/integration/forges/workflows.test.ts'],
   },
   {
     id: 'review-html-in-comment',
