@@ -42,15 +42,18 @@ test('github: a proposed policy of a deleted fork reads no other repository', as
   const fork = forge.fork(repository, 'mallory');
   const proposed = `version: 1\nextends: ${secret}@main\nrules: []\n`;
   const number = scene.openSilently({ '.gatehouse.yml': proposed }, { from: fork, author: 'mallory' });
+  const broken = scene.openSilently({ '.gatehouse.yml': 'version: 2\n' }, { from: fork, author: 'mallory' });
   forge.deleteRepository(fork);
-  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+  for (const opened of [number, broken]) {
+    await scene.tell({ kind: 'pull-request', number: opened, action: 'opened' });
+  }
   await scene.settled();
   t.deepEqual(
     forge.seen.filter(({ path }) => path.includes(secret)),
     [],
   );
   t.notRegex(scene.comments(number).join(), /TOP-SECRET/);
-  t.is(scene.status(number)?.state, 'failure', 'the policy that it proposes was read all the same');
+  t.is(scene.status(broken)?.state, 'failure', 'what a deleted fork proposes is read all the same');
 });
 
 for (const name of GITEAS) {
