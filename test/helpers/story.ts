@@ -22,7 +22,10 @@ export interface Scene extends SimulatedSite {
   readonly door: Door;
   /** Waits until none of this repository's jobs waits or runs. */
   settled(): Promise<void>;
-  /** A resync of this repository, as `gatehouse resync` asks for it. Returns when it is over and all is settled. */
+  /**
+   * A resync of this repository, as `gatehouse resync` asks for it, until it is over and all is settled. It finds what others
+   * have missed as well: tests of it are serial.
+   */
   resync(): Promise<void>;
   /** How many requests have tried to change something in this repository. */
   writes(): number;

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '../helpers/door.ts';
-import { REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
+const gatehouse = shareStories(test, ['github']);
+
 const POLICY = { '.gatehouse.yml': "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n" };
-const LISTED = [{ id: 1, full_name: REPOSITORY, private: false }];
 const INSTALLATION = { id: 7, account: { login: 'acme' } };
 
-async function deliver({ door }: Story, event: string, payload: object): Promise<void> {
+/** Returns when the resync that it starts is over. */
+async function deliver(scene: Scene, event: string, payload: object): Promise<void> {
+  const since = new Date();
   const body = JSON.stringify(payload);
   const headers = { 'content-type': 'application/json', 'x-github-event': event, 'x-github-delivery': randomUUID() };
-  const response = await fetch(`${door.url}/webhook`, {
+  const response = await fetch(`${scene.door.url}/webhook`, {
     method: 'POST',
     headers: { ...headers, 'x-hub-signature-256': sign(body) },
     body,
@@ -18,48 +21,42 @@ async function deliver({ door }: Story, event: string, payload: object): Promise
   if (!response.ok) {
     throw new Error(`the door answered ${response.status}`);
   }
+  await gatehouse('github').resynced(since);
+  await scene.settled();
 }
 
-for (const [event, payload] of [
-  ['installation', { action: 'created', installation: INSTALLATION, repositories: LISTED }],
+const listed = ({ repository }: Scene) => [{ id: 1, full_name: repository, private: false }];
+
+for (const [event, action, payloadOf] of [
+  ['installation', 'created', (scene: Scene) => ({ installation: INSTALLATION, repositories: listed(scene) })],
   [
     'installation_repositories',
-    { action: 'added', installation: INSTALLATION, repositories_added: LISTED, repositories_removed: [] },
+    'added',
+    (scene: Scene) => ({ installation: INSTALLATION, repositories_added: listed(scene), repositories_removed: [] }),
   ],
-  ['repository', { action: 'transferred', repository: { full_name: REPOSITORY } }],
-  ['repository', { action: 'publicized', repository: { full_name: REPOSITORY } }],
-  ['ping', { zen: 'Keep it logically awesome.', hook_id: 1, repository: { full_name: REPOSITORY } }],
+  ['repository', 'transferred', ({ repository }: Scene) => ({ repository: { full_name: repository } })],
+  ['repository', 'publicized', ({ repository }: Scene) => ({ repository: { full_name: repository } })],
+  [
+    'ping',
+    undefined,
+    ({ repository }: Scene) => ({ zen: 'Keep it.', hook_id: 1, repository: { full_name: repository } }),
+  ],
+  // Of an installation that does not list its repositories.
+  ['installation', 'unsuspend', () => ({ installation: INSTALLATION })],
 ] as const) {
-  const action = 'action' in payload ? ` ${payload.action}` : '';
-  test(`github: ${event}${action}: pull requests that were open before never wait to be touched`, async (t) => {
-    await using story = await tellStory('github', POLICY);
-    const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
-    const since = new Date();
-    await deliver(story, event, payload);
-    await story.resynced(since);
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+  test.serial(`github: ${event} ${action ?? ''}: what was open before never waits to be touched`, async (t) => {
+    const scene = gatehouse('github').scene(POLICY);
+    const number = scene.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
+    await deliver(scene, event, { ...(action && { action }), ...payloadOf(scene) });
+    t.is(scene.status(number)?.state, 'success');
   });
 }
 
-test('github: a repository that is given to the App again is looked at again', async (t) => {
-  await using story = await tellStory('github', POLICY);
-  await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-  await story.settled();
-  const number = story.openSilently({ 'b.txt': 'b' }, { title: 'feat: b' });
-  const since = new Date();
-  await deliver(story, 'installation_repositories', { action: 'added', repositories_added: LISTED });
-  await story.resynced(since);
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
-});
-
-test('github: an installation that does not list its repositories has them listed', async (t) => {
-  await using story = await tellStory('github', POLICY);
-  const number = story.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
-  const since = new Date();
-  await deliver(story, 'installation', { action: 'unsuspend', installation: INSTALLATION });
-  await story.resynced(since);
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
+test.serial('github: a repository that is given to the App again is looked at again', async (t) => {
+  const scene = gatehouse('github').scene(POLICY);
+  await scene.open({ 'a.txt': 'a' }, { title: 'feat: a' });
+  await scene.settled();
+  const number = scene.openSilently({ 'b.txt': 'b' }, { title: 'feat: b' });
+  await deliver(scene, 'installation_repositories', { action: 'added', repositories_added: listed(scene) });
+  t.is(scene.status(number)?.state, 'success');
 });

@@ -1,5 +1,5 @@
 import { TITLED } from '../helpers/policies.ts';
-import { forgesOf, pathsOfReads, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, type Scene, type Story, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -70,32 +70,28 @@ for (const name of FORGES) {
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
     const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
     await scene.settled();
-    await gatehouse(name).resyncAll();
-    await scene.settled();
+    await scene.resync();
     const before = await countedFor(gatehouse(name), 'mallory');
     forge(scene, number, 'success');
     // What happens in the repository has Gitea look at it; Forgejo, which sends no such webhook, is looked at anyway.
     if (name === 'gitea') {
       scene.forge.edit(scene.repository, other, { body: 'b' });
     }
-    await gatehouse(name).resyncAll();
-    await scene.settled();
+    await scene.resync();
     t.is(scene.status(number)?.state, 'failure');
     t.is((await countedFor(gatehouse(name), 'mallory')) - before, 1);
   });
 }
 
 test('github: a forged success never outlives a resync among many pull requests', async (t) => {
-  await using story = await tellStory('github', TITLED);
+  const scene = gatehouse('github').scene(TITLED);
   const numbers: number[] = [];
   for (let index = 0; index < 31; index++) {
-    numbers.push(await story.open({ [`${index}.txt`]: 'a\n' }, { title: 'No type' }));
+    numbers.push(await scene.open({ [`${index}.txt`]: 'a\n' }, { title: 'No type' }));
   }
-  await story.settled();
+  await scene.settled();
   const [first = 0] = numbers;
-  forge(story, first, 'success');
-  story.forge.forgetRequests();
-  await story.resyncAll();
-  await story.settled();
-  t.is(story.status(first)?.state, 'failure');
+  forge(scene, first, 'success');
+  await scene.resync();
+  t.is(scene.status(first)?.state, 'failure');
 });

@@ -236,14 +236,14 @@ for (const name of FORGES) {
     });
   }
 
-  test(`${name}: a success is withdrawn though the webhook of the closing was lost`, async (t) => {
+  test.serial(`${name}: a success is withdrawn though the webhook of the closing was lost`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
     scene.forge.close(scene.repository, number);
     await scene.resync();
     t.is(scene.status(number)?.state, 'pending');
   });
 
-  test(`${name}: an unwritable old head never stops a review, nor stays green`, async (t) => {
+  test.serial(`${name}: an unwritable old head never stops a review, nor stays green`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
     const old = scene.head(number);
     let isWritable = false;

@@ -106,29 +106,32 @@ for (const name of FORGES) {
     assertReviewed(t, scene, writing);
   });
 
-  test(`${name}: after the last attempt the status is error, and the job a dead letter until the next`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = scene.openSilently(CHANGE, { title: 'things' });
-    const difference = new RegExp(`^/repos/${scene.repository}/pulls/${number}(?:/files|\\.diff)$`);
-    const asked = () => scene.forge.seen.filter(({ path }) => difference.test(path)).length;
-    let isAway = true;
-    const path = Object.assign(/^/, { test: (path: string) => isAway && difference.test(path) });
-    scene.forge.fault({ path, fault: { kind: 'status', status: 503 } });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.deepEqual(scene.status(number), {
-      state: 'error',
-      description: 'Could not be reviewed: the forge gave no usable answer',
-    });
-    t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
-    t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');
-    t.deepEqual(scene.comments(number), []);
+  test.serial(
+    `${name}: after the last attempt the status is error, and the job a dead letter until the next`,
+    async (t) => {
+      const scene = gatehouse(name).scene(FILES);
+      const number = scene.openSilently(CHANGE, { title: 'things' });
+      const difference = new RegExp(`^/repos/${scene.repository}/pulls/${number}(?:/files|\\.diff)$`);
+      const asked = () => scene.forge.seen.filter(({ path }) => difference.test(path)).length;
+      let isAway = true;
+      const path = Object.assign(/^/, { test: (path: string) => isAway && difference.test(path) });
+      scene.forge.fault({ path, fault: { kind: 'status', status: 503 } });
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      await scene.settled();
+      t.deepEqual(scene.status(number), {
+        state: 'error',
+        description: 'Could not be reviewed: the forge gave no usable answer',
+      });
+      t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
+      t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');
+      t.deepEqual(scene.comments(number), []);
 
-    isAway = false;
-    await scene.resync();
-    assertReviewed(t, scene, number, 'the next resync completes it');
-    t.deepEqual(await deadLetters(scene), []);
-  });
+      isAway = false;
+      await scene.resync();
+      assertReviewed(t, scene, number, 'the next resync completes it');
+      t.deepEqual(await deadLetters(scene), []);
+    },
+  );
 
   test(`${name}: all replicas wait for a rate limit, and it is no failure`, async (t) => {
     await assertAwaited(t, name);
