@@ -237,6 +237,8 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
       review = await site.review(number, 'bob', 'approved');
     },
     dismissal: () => site.dismiss(number, review),
+    assignee: () => site.assign(number, 'bob'),
+    milestone: () => site.setMilestone(number, 'v2.0'),
     'own comment': async () => {
       comment = (await client.createComment(ref, 'Mine')).id;
     },
@@ -245,14 +247,13 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
   for (const [what, act] of Object.entries(moving)) {
     t.true(await moved(act), what);
   }
-  const still: Readonly<Record<string, () => Promise<unknown>>> = {
-    status: () => client.setStatus(site.repository, sha, STATUS),
-    'edited comment': () => client.updateComment(ref, comment, 'Mine, revised'),
-    'deleted comment': () => client.deleteComment(ref, comment),
+  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: ['bob'], milestone: 'v2.0' });
+  const still = async () => {
+    await client.setStatus(site.repository, sha, STATUS);
+    await client.updateComment(ref, comment, 'Mine, revised');
+    await client.deleteComment(ref, comment);
   };
-  for (const [what, act] of Object.entries(still)) {
-    t.false(await moved(act), what);
-  }
+  t.false(await moved(still));
 });
 
 both('a review counts for the forge or not, and can be dismissed', async (t, forge) => {
@@ -275,22 +276,6 @@ both('a review counts for the forge or not, and can be dismissed', async (t, for
   );
   await site.dismiss(number, id);
   t.is((await client.reviews(ref))[0]?.state, 'dismissed');
-});
-
-both('histories that were merged crosswise have no one merge base', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const repository = site.repository;
-  const one = await site.push('one', { one: '1\n' });
-  const other = await site.push('other', { other: '1\n' });
-  const first = await site.merge('one', other, { other: '1\n' });
-  t.is(await client.mergeBase(repository, first, other), other);
-  t.is(await client.mergeBase(repository, one, first), one);
-  const second = await site.merge('other', one, { one: '1\n' });
-  t.is(await client.mergeBase(repository, first, second), undefined);
-  t.is(await client.mergeBase(repository, second, first), undefined);
-  t.true(await client.isAncestor(repository, one, second));
-  t.false(await client.isAncestor(repository, first, second));
 });
 
 both('a request for changes stays in force when another review is requested', async (t, forge) => {
@@ -350,39 +335,6 @@ both('whoever opened a pull request can withdraw any request, and the history sa
       { kind: 'reviewed', reviewer: 'bob', by: 'bob' },
     ],
   });
-});
-
-both('assignees and milestone are read, and change when the pull request was updated', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { number, ref } = await openTopic(site);
-  const updated = async () => (await pullOf(forge, site, number)).updated_at;
-  const moves = async (change: () => Promise<void>) => {
-    await site.nextSecond();
-    const before = await updated();
-    await change();
-    t.not(await updated(), before);
-  };
-  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: [], milestone: null });
-  await moves(() => site.assign(number, 'bob'));
-  await moves(() => site.setMilestone(number, 'v2.0'));
-  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: ['bob'], milestone: 'v2.0' });
-  await moves(() => site.assign(number));
-  await moves(() => site.setMilestone(number, null));
-  t.deepEqual(await client.ask(ref, TRIAGE), { assignees: [], milestone: null });
-});
-
-both('visibility and topics of a repository are read', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const traits = async () => {
-    const now = await client.repository(site.repository);
-    return [now?.visibility, now?.topics?.toSorted()];
-  };
-  t.deepEqual(await traits(), ['public', []]);
-  await site.setTopics('web', 'tier-1');
-  await site.setPrivate(true);
-  t.deepEqual(await traits(), ['private', ['tier-1', 'web']]);
 });
 
 both('hidden members of an organisation are shown to its members alone', async (t, forge) => {
@@ -634,27 +586,6 @@ both('files that the base branch has by now are not counted, and not missed', as
   await eventually('no file is left', async () => (await orUnavailable(paths))?.length === 0);
 });
 
-both('a draft is one by its title', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  await site.push('topic', CHANGED);
-  const number = await site.open('topic', { title: 'WIP: feat: not yet' });
-  t.is((await client.pullRequest(refOf(site, number)))?.draft, 'yes');
-  await site.edit(number, { title: 'feat: now' });
-  t.is((await client.pullRequest(refOf(site, number)))?.draft, 'no');
-});
-
-both('a retargeted pull request is compared with its new base', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  await site.push('release', { 'other.ts': 'released\n' });
-  await site.push('topic', CHANGED);
-  const number = await site.open('topic', { base: MAIN });
-  await site.retarget(number, 'release');
-  t.is((await client.pullRequest(refOf(site, number)))?.base.branch, 'release');
-  t.deepEqual((await client.commits(refOf(site, number))).length, 1);
-});
-
 both('the scopes that a token lacks are found, and those of docs/connect-gitea.md suffice', async (t, forge) => {
   const access = (token: string) => clientOf(t, { ...forge, token }).checkAccess();
   t.deepEqual(await access(forge.token), { kind: 'granted' });
@@ -663,21 +594,4 @@ both('the scopes that a token lacks are found, and those of docs/connect-gitea.m
     scopes: ['write:repository', 'write:issue'],
   });
   t.is((await access('0'.repeat(40))).kind, 'not-accepted');
-});
-
-both('a repository has ids, its present name, default branch and visibility', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const before = site.repository;
-  const first = await client.repository(before);
-  const named = { name: before, defaultBranch: MAIN, visibility: 'public', topics: [] };
-  const seen = { id: first?.id, ownerId: first?.ownerId, ...named };
-  t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
-  t.deepEqual(first, seen);
-  await site.setPrivate(true);
-  t.deepEqual(await client.repository(before), { ...seen, visibility: 'private' });
-  const renamed = `renamed-${before.split('/')[1]}`;
-  await site.rename(renamed);
-  t.deepEqual(await client.repository(before), { ...seen, name: `alice/${renamed}`, visibility: 'private' });
-  t.is(await client.repository('alice/nowhere'), undefined);
 });

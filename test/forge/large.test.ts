@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { ExecutionContext } from 'ava';
 import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
-import { clientOf, onBothForges, refOf } from './forges.ts';
+import { onBothForges } from './forges.ts';
 import { ownGatehouse } from './gatehouse.ts';
 
 /** What people have made larger than Gatehouse stores or reads, on a Gitea, simulated or real. */
@@ -24,13 +20,6 @@ const LARGE = [
   { title: 'whose webhook is too large', bytes: 2_000_000, isRead: true },
   { title: 'whose webhook is not read', bytes: 5_000_000, isRead: false },
 ] as const;
-/** Answers have six bytes for each. */
-const ESCAPED = '<';
-/** A comment of it, or so many reviews, are more than is kept of an answer. */
-const LONG_COMMENT = ESCAPED.repeat(5_700_000);
-const LONG_REVIEW = ESCAPED.repeat(500_000);
-const LONG_REVIEWS = 12;
-
 for (const { title, bytes, isRead } of LARGE) {
   both.serial(`no success outlives a description ${title}`, async (t, forge) => {
     const gatehouse = await ownGatehouse(t, forge, SMALL_LIMIT);
@@ -58,86 +47,6 @@ for (const { title, bytes, isRead } of LARGE) {
     await site.expect(t, head, 'failure');
     await site.expect(t, otherHead, 'failure');
   });
-}
-
-both.serial('no override ends because somebody else writes a long comment', async (t, forge) => {
-  const gatehouse = await ownGatehouse(t, forge, {});
-  const site = await gatehouse.site({ '.gatehouse.yml': `${TITLED}override: { by: [bob] }\n` });
-  const head = await site.push('topic', { 'a.txt': 'a\n' });
-  const number = await site.open('topic', { title: 'Bad' });
-  await site.expect(t, head, 'failure');
-  await site.comment(number, 'mallory', LONG_COMMENT).catch(unlessRefused);
-  await site.comment(number, 'bob', `/gatehouse override titled ${head} hotfix`);
-  await site.expect(t, head, 'success');
-  const comments = await clientOf(t, forge).comments(refOf(site, number));
-  t.true(comments.some(({ author }) => author === 'mallory'));
-});
-
-both.serial('no approval is hidden by long reviews of strangers', async (t, forge) => {
-  const gatehouse = await ownGatehouse(t, forge, {});
-  const site = await gatehouse.site({
-    '.gatehouse.yml': 'version: 1\nrules:\n  - id: approved\n    require: { approvals: 1 }\n',
-  });
-  const head = await site.push('topic', { 'a.txt': 'a\n' });
-  const number = await site.open('topic');
-  await site.expect(t, head, 'waiting');
-  for (let written = 0; written < LONG_REVIEWS; written += 1) {
-    await site.review(number, 'mallory', 'commented', LONG_REVIEW);
-  }
-  await site.review(number, 'bob', 'approved');
-  await site.expect(t, head, 'success');
-  t.is((await clientOf(t, forge).reviews(refOf(site, number))).length, LONG_REVIEWS + 1);
-});
-
-both.serial('no success outlives a change where pull requests cannot be listed', async (t, forge) => {
-  const front = await startFront(t, forge.url);
-  const gatehouse = await ownGatehouse(t, forge, { FORGE_URL: front.url });
-  const site = await gatehouse.site({ '.gatehouse.yml': TITLED });
-  const head = await site.push('topic', { 'a.txt': 'a\n' });
-  const number = await site.open('topic');
-  await site.expect(t, head, 'success');
-  await gatehouse.settled(site);
-  await site.loseWebhooks(true);
-  await site.edit(number, { title: 'Bad' });
-  front.fail(`/api/v1/repos/${site.repository}/pulls`);
-  await gatehouse.resync(t);
-  await site.expect(t, head, 'failure');
-  t.true(front.failed() > 0);
-});
-
-/** Stands before a forge. What it is told to fail is answered as by a proxy whose server takes too long. */
-async function startFront(t: ExecutionContext, target: string) {
-  const { hostname, port: targetPort } = new URL(target);
-  let failing: string | undefined;
-  let failed = 0;
-  const server = createServer((received, answer) => {
-    const { method, url: path = '', headers } = received;
-    if (path.split('?')[0] === failing) {
-      failed += 1;
-      answer.writeHead(504).end();
-      return;
-    }
-    const passedOn = request({ hostname, port: targetPort, method, path, headers }, (come) => {
-      answer.writeHead(come.statusCode ?? 502, come.headers);
-      come.pipe(answer);
-    });
-    passedOn.on('error', () => answer.destroy());
-    received.pipe(passedOn);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    /** Requests of this path fail from now on. */
-    fail(path: string) {
-      failing = path;
-    },
-    failed: () => failed,
-  };
 }
 
 /** A simulated forge tells how its webhook was answered. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DOOR } from '../helpers/door.ts';
-import { forgesOf, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -100,52 +100,6 @@ for (const name of FORGES) {
     await scene.edit(number, { title: 'still nothing' });
     await scene.settled();
     t.is(scene.writes(), writes);
-  });
-
-  test(`${name}: a resync finds changed rules of which no webhook told, and settles`, async (t) => {
-    const owners = `version: 1\nrules:\n  - id: owned\n    require: { approvals: { from: CODEOWNERS } }\n`;
-    await using story = await tellStory(name, { '.gatehouse.yml': LENIENT }, {}, DOOR);
-    const { forge } = story;
-    const common = story.scene({ '.gatehouse.yml': LENIENT });
-    const extending = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\nrules: []\n` });
-    const owned = story.scene({ '.gatehouse.yml': owners, CODEOWNERS: '*.md @ada\n' });
-    const scenes = [story, extending, owned];
-    const numbers: number[] = [];
-    for (const scene of scenes) {
-      numbers.push(await scene.open(TWO_FILES));
-    }
-    const repositories = scenes.map(({ repository }) => repository);
-    const states = () => scenes.map((scene, index) => scene.status(numbers[index] ?? 0)?.state);
-    await workerComesBy(story, {}, repositories);
-    const first = states();
-    t.deepEqual(first.slice(0, 2), ['success', 'success']);
-    forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': STRICT });
-    forge.commit(common.repository, 'main', { '.gatehouse.yml': STRICT });
-    forge.commit(owned.repository, 'main', { CODEOWNERS: '* @ada\n' });
-    await workerComesBy(story, {}, repositories);
-    t.deepEqual(states().slice(0, 2), ['failure', 'failure']);
-    t.notDeepEqual(states()[2], first[2], 'CODEOWNERS');
-
-    // One more for the comments, which move the time of the last change, and then none.
-    forge.age(60_000);
-    await workerComesBy(story, {}, repositories);
-    forge.forgetRequests();
-    await workerComesBy(story, {}, repositories);
-    t.is(forge.count('GET', /\/files$|\.diff$/), 0);
-    t.is(forge.writes(), 0);
-  });
-
-  test(`${name}: a resync finds a dismissed approval, which sends no webhook on Gitea`, async (t) => {
-    const policy = `version: 1\nrules:\n  - id: approved\n    require: { approvals: 1 }\n`;
-    await using story = await tellStory(name, { '.gatehouse.yml': policy }, {}, DOOR);
-    const { forge } = story;
-    const number = await story.open(TWO_FILES);
-    const { id } = forge.review(REPOSITORY, number, 'ada', 'approved');
-    await workerComesBy(story);
-    t.is(story.status(number)?.state, 'success');
-    forge.dismiss(REPOSITORY, number, id);
-    await workerComesBy(story);
-    t.not(story.status(number)?.state, 'success');
   });
 }
 

@@ -98,17 +98,6 @@ test('github: an App requests the redelivery of failed deliveries once', async (
   t.is(forge.count('POST', /\/attempts$/), 1);
 });
 
-test('a repository that cannot be read does not stop the resync of others', async (t) => {
-  await using story = await tellStory('gitea', FILES, {}, DOOR);
-  await story.open({ 'a.txt': 'a\n' });
-  const missed = story.openSilently({ 'b.txt': 'b\n' });
-  const gone = story.scene(FILES);
-  await gone.open({ 'c.txt': 'c\n' });
-  story.forge.deleteRepository(gone.repository);
-  await workerComesBy(story);
-  t.is(story.status(missed)?.state, 'success');
-});
-
 test('a repository that is gone is asked for once, and its rows are deleted', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
   const { forge, door } = story;
@@ -116,9 +105,11 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
   await gone.open({ 'c.txt': 'c\n' });
   await workerComesBy(story, {}, [gone.repository]);
   forge.deleteRepository(gone.repository);
+  const missed = story.openSilently({ 'b.txt': 'b\n' });
   forge.forgetRequests();
+  await workerComesBy(story, {}, [gone.repository, story.repository]);
   await workerComesBy(story, {}, [gone.repository]);
-  await workerComesBy(story, {}, [gone.repository]);
+  t.is(story.status(missed)?.state, 'success', 'it stops the resync of no other');
   t.is(forge.seen.filter(({ path }) => path.includes(gone.repository)).length, 1);
   for (const [table, column] of [
     ['reviews', 'repository'],
@@ -129,22 +120,6 @@ test('a repository that is gone is asked for once, and its rows are deleted', as
       0,
     );
   }
-});
-
-test('the resync deletes the row of a pull request merged without a webhook', async (t) => {
-  await using story = await tellStory('gitea', FILES, {}, DOOR);
-  const { forge, door } = story;
-  const number = await story.open({ 'c.txt': 'c\n' });
-  await workerComesBy(story);
-  const rows = async () =>
-    (await door.database.query('SELECT FROM gatehouse.reviews WHERE pull_request = $1', [number])).rowCount;
-  t.is(await rows(), 1);
-  forge.merge(REPOSITORY, number);
-  await workerComesBy(story);
-  t.is(await rows(), 0);
-  forge.forgetRequests();
-  await workerComesBy(story);
-  t.is(forge.count(undefined, /\/pulls\/:number|\/pulls\/\d+$|graphql/), 0, 'it is not asked for again');
 });
 
 test(

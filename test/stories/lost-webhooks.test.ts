@@ -73,21 +73,6 @@ for (const name of FORGES) {
     ]);
     t.is(rows.length, 0);
   });
-
-  test(`${name}: without a list of many repositories, each is looked at`, async (t) => {
-    await using story = await tellStory(name, FILES, {}, DOOR);
-    const { forge } = story;
-    const { names, first } = await quietRepositories(story);
-    forge.fault({
-      path: /^\/(?:graphql|user\/repos|repos\/search|repos\/issues\/search)$/,
-      fault: { kind: 'status', status: 422 },
-    });
-    forge.edit(first.repository, first.number, { title: 'things' });
-    const asked = await resyncs(story, ...names);
-    // And acme/common, which the first round has listed.
-    t.is(asked.filter((path) => path.endsWith('/pulls')).length, REPOSITORIES + 1);
-    t.is(story.status(first.number)?.state, 'failure');
-  });
 }
 
 test('github: an App is never asked which installation a repository belongs to', async (t) => {

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import MarkdownIt from 'markdown-it';
 import { forgesOf, type Scene, shareStories, withoutOwnLinks } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
@@ -51,44 +49,6 @@ for (const name of FORGES) {
     t.is(await state(scene, number), 'All 3 rules that apply are met');
     await scene.review(number, 'olivia', 'changes-requested');
     t.is(await state(scene, number), `Waiting for ${OWNERS}`, 'the latest word counts');
-  });
-
-  test(`${name}: nothing in a repository or an answer leads to another host`, async (t) => {
-    let asked = 0;
-    const elsewhere = createServer((_request, response) => {
-      asked += 1;
-      response.end('[]');
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => elsewhere.once('listening', resolve));
-    t.teardown(() => elsewhere.close());
-    const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-    const story = gatehouse(name);
-
-    for (const target of [`${url}/x@main`, '../../x@main', 'acme/..@main', 'acme/x@../../y', `acme/x@${url}`]) {
-      const scene = story.scene({ '.gatehouse.yml': `version: 1\nextends: '${target}'\nrules: []\n` });
-      const number = await scene.open({ 'a.txt': 'a\n' });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'error', target);
-    }
-
-    const lines = 'version: 1\nrules: [{ id: no-debugger, forbid: { added_lines: debugger } }]\n';
-    const scene = story.scene({ '.gatehouse.yml': lines });
-    story.forge.fault({
-      method: 'GET',
-      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+(?:/files|\\.diff)$`),
-      times: 1,
-      fault: { kind: 'redirect', to: `${url}/files` },
-    });
-    story.forge.fault({
-      method: 'GET',
-      path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+/files`),
-      times: 1,
-      fault: { kind: 'link', to: `${url}/files?page=2` },
-    });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success', 'once the forge is itself again');
-    t.is(asked, 0);
   });
 
   test(`${name}: titles, paths, names and messages are shown literally`, async (t) => {

@@ -30,23 +30,6 @@ for (const name of FORGES) {
     t.is(scene.writes(), writes, 'nothing has changed');
   });
 
-  test(`${name}: an emoji in the name of a check that is waited for`, async (t) => {
-    const rules = 'version: 1\nrules: [{ id: built, require: { checks: { name: "🚀 deploy" } } }]\n';
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': rules });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
-    t.regex(scene.status(number)?.description ?? '', /^Waiting for .*\ufffd deploy/);
-  });
-
-  test(`${name}: an emoji in a fault of the policy`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\n"🔥\\u202e": 1\nrules: []\n' });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
-    t.regex(scene.status(number)?.description ?? '', /^The policy cannot be used: \.gatehouse\.yml:2: .*\ufffd/);
-  });
-
   test(`${name}: branches that differ in emoji alone have a status each`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;

@@ -187,23 +187,10 @@ async function assertAwaited(t: ExecutionContext, name: ForgeName) {
   t.deepEqual(forge.seen.slice(limited + 1), [], 'nobody asks anything meanwhile');
 
   await endPause(story);
-  let late = 0;
   await whileWorking(story, async () => {
     await story.settled();
     assertReviewed(t, story, number);
     assertReviewed(t, story, other);
-    // A limit on a write, in the middle of a report.
-    late = open();
-    const path = new RegExp(`/issues/${late}/comments$`);
-    story.when('POST', path, remember);
-    forge.fault({ method: 'POST', path, times: 1, fault });
-    await story.tell({ kind: 'pull-request', number: late, action: 'opened' });
-    await putOff(late);
-  });
-  await endPause(story);
-  await whileWorking(story, async () => {
-    await story.settled();
-    assertReviewed(t, story, late);
   });
   const { rows } = await database.query('SELECT name, output FROM gatehouse_jobs.job WHERE retry_count > 0');
   t.deepEqual(rows, [], 'no attempt was used up');

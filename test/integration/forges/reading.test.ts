@@ -88,9 +88,15 @@ for (const name of FORGES) {
     t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
     t.deepEqual(before, seen);
     simulated.setPrivate(SITE, true);
-    t.deepEqual(await forge.repository(SITE), { ...seen, visibility: 'private' });
+    simulated.setTopics(SITE, 'tier-1', 'web');
+    t.deepEqual(await forge.repository(SITE), { ...seen, visibility: 'private', topics: ['tier-1', 'web'] });
     simulated.rename(SITE, 'platform/other');
-    t.deepEqual(await forge.repository(SITE), { ...seen, name: 'platform/other', visibility: 'private' });
+    t.deepEqual(await forge.repository(SITE), {
+      ...seen,
+      name: 'platform/other',
+      visibility: 'private',
+      topics: ['tier-1', 'web'],
+    });
     t.is(await forge.repository('platform/nowhere'), undefined);
   });
 
@@ -527,6 +533,7 @@ for (const name of FORGES) {
     t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: 'bob/site' });
     simulated.deleteRepository(fork);
     t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: null });
+    t.is(await forge.fileAt(SITE, 'src/app.ts', sha), 'one\n');
     t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 1);
   });
 
