@@ -18,20 +18,6 @@ const LENIENT = STRICT.replace('<= 1', '<= 9');
 const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'debugger\n' };
 
 for (const name of FORGES) {
-  test(`${name}: a policy change before the commits that a push lists is applied`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
-    const { forge, repository } = scene;
-    const number = await scene.open(TWO_FILES);
-    await scene.settled();
-    forge.commit(repository, 'main', { '.gatehouse.yml': STRICT });
-    for (let commit = 1; commit <= 6; commit++) {
-      forge.commit(repository, 'main', { 'README.md': `${commit}\n` });
-    }
-    await scene.tell({ kind: 'push', branch: 'main', commits: 7 });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
-  });
-
   test(`${name}: a policy change in a branch with a name in another script is applied`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': LENIENT });
     const { forge, repository } = scene;

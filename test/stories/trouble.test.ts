@@ -213,22 +213,6 @@ async function endPause({ door, forge }: Story): Promise<void> {
   await door.database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'created'");
 }
 
-test('a long review that is queued again does not delay other pull requests', async (t) => {
-  await using story = await tellStory('github', FILES, {}, DOOR);
-  const { database } = story.door;
-  const slow = await story.open(CHANGE);
-  // As if a worker were busy with it during this test; the queue is not counted meanwhile.
-  await database.query(
-    "UPDATE gatehouse_jobs.job SET state = 'active', started_on = now(), heartbeat_on = now() + interval '1 hour'",
-  );
-  await database.query("UPDATE gatehouse_jobs.queue SET monitor_claim_on = now() + interval '1 hour'");
-  await story.tell({ kind: 'pull-request', number: slow, action: 'edited' });
-  const other = await story.open({ 'b.txt': 'b\n' });
-  await using _worker = await story.openDoor({ WORKER_CONCURRENCY: '1' }, WORKER);
-  await eventually('the other one is reviewed', () => story.status(other)?.state === 'success');
-  t.is(story.status(slow), undefined, 'its second review waits for the end of the first');
-});
-
 test("the next review of a pull request does not wait for the queue's count", async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const number = story.openSilently(CHANGE);

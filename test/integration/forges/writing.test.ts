@@ -6,6 +6,11 @@ import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
 
+const TWO_AND_FOUR = [
+  { path: 'src/app.ts', line: 2, body: 'Two' },
+  { path: 'src/app.ts', line: 4, body: 'Four' },
+];
+
 /** Gitea and Forgejo return the comments of a review in no order. */
 function inOrder(comments: readonly PostedInlineComment[]): readonly PostedInlineComment[] {
   return comments.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0));
@@ -74,23 +79,12 @@ for (const name of FORGES) {
     const { ref, head } = openPullRequest(simulated);
     simulated.commentInline(SITE, ref.number, 'bob', { path: 'src/app.ts', line: 2, body: 'Not mine' });
     const reviewsBefore = simulated.pull(SITE, ref.number).reviews.length;
-    await forge.createInlineComments(
-      ref,
-      head(),
-      [
-        { path: 'src/app.ts', line: 2, body: 'Two' },
-        { path: 'src/app.ts', line: 4, body: 'Four' },
-      ],
-      [],
-    );
+    await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
 
     const posted = inOrder((await forge.ownInlineComments(ref, head())).comments);
     t.deepEqual(
       posted.map(({ path, line, body }) => ({ path, line, body })),
-      [
-        { path: 'src/app.ts', line: 2, body: 'Two' },
-        { path: 'src/app.ts', line: 4, body: 'Four' },
-      ],
+      TWO_AND_FOUR,
     );
     t.is(simulated.pull(SITE, ref.number).reviews.length, reviewsBefore + 1);
   });
@@ -105,15 +99,7 @@ for (const name of FORGES) {
   test(`${name}: a withdrawn inline comment is no longer listed, and others stay`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(
-      ref,
-      head(),
-      [
-        { path: 'src/app.ts', line: 2, body: 'Two' },
-        { path: 'src/app.ts', line: 4, body: 'Four' },
-      ],
-      [],
-    );
+    await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
     const [two, four] = inOrder((await forge.ownInlineComments(ref, head())).comments);
     await withdraw(forge, ref, head(), [two?.id ?? '']);
 
@@ -126,15 +112,7 @@ for (const name of FORGES) {
   test(`${name}: once all comments of a review are withdrawn, none is left on the forge`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
-    await forge.createInlineComments(
-      ref,
-      head(),
-      [
-        { path: 'src/app.ts', line: 2, body: 'Two' },
-        { path: 'src/app.ts', line: 4, body: 'Four' },
-      ],
-      [],
-    );
+    await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
     for (const { id } of (await forge.ownInlineComments(ref, head())).comments) {
       await withdraw(forge, ref, head(), [id]);
     }
@@ -165,15 +143,7 @@ for (const name of FORGES) {
 test('gitea: if deleting a comment works, none is struck out', async (t) => {
   const { simulated, forge } = await setUp(t, 'gitea', {}, { keepsInlineComments: false });
   const { ref, head } = openPullRequest(simulated);
-  await forge.createInlineComments(
-    ref,
-    head(),
-    [
-      { path: 'src/app.ts', line: 2, body: 'Two' },
-      { path: 'src/app.ts', line: 4, body: 'Four' },
-    ],
-    [],
-  );
+  await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
   const [two] = inOrder((await forge.ownInlineComments(ref, head())).comments);
   await withdraw(forge, ref, head(), [two?.id ?? '']);
   t.deepEqual(
