@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { DOOR } from '../helpers/door.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, REPOSITORY, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, FORGES);
 
 const LAX = TITLES.replace('^feat: ', '');
 
@@ -57,24 +59,20 @@ for (const name of FORGES) {
   });
 
   test(`${name}: verdicts of an archived repository count again when it is unarchived`, async (t) => {
-    const file = await policyFile(t, TITLES);
-    await using story = await tellStory(name, {}, { POLICY_FILE: file });
-    const { forge } = story;
-    const bad = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await story.settled();
-    t.is(story.status(bad)?.state, 'failure');
-    forge.archive(REPOSITORY);
-    await story.tell({ kind: 'pull-request', number: bad, action: 'labeled' });
-    await story.settled();
-    forge.unarchive(REPOSITORY);
-    const from = forge.fork(REPOSITORY, 'twin');
-    const good = forge.openPullRequest(REPOSITORY, {
-      from,
-      head: forge.pull(REPOSITORY, bad).headBranch,
-      title: 'feat: x',
-    });
-    await story.tell({ kind: 'pull-request', number: good, action: 'opened' });
-    await story.settled();
-    t.is(story.status(good)?.state, 'failure', 'the other pull request with this head still fails');
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
+    const { forge, repository } = scene;
+    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+    await scene.settled();
+    t.is(scene.status(bad)?.state, 'failure');
+    forge.archive(repository);
+    await scene.tell({ kind: 'pull-request', number: bad, action: 'labeled' });
+    await scene.settled();
+    forge.unarchive(repository);
+    const from = forge.fork(repository, 'twin');
+    const head = forge.pull(repository, bad).headBranch;
+    const good = forge.openPullRequest(repository, { from, head, title: 'feat: x' });
+    await scene.tell({ kind: 'pull-request', number: good, action: 'opened' });
+    await scene.settled();
+    t.is(scene.status(good)?.state, 'failure', 'the other pull request with this head still fails');
   });
 }

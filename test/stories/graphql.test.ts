@@ -2,7 +2,7 @@ import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 // What GitHub's GraphQL tells in part, late or not at all decides nothing.
-const gatehouse = shareStories(test, ['github'], { own: true });
+const gatehouse = shareStories(test, ['github']);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -27,30 +27,6 @@ async function redeliver(scene: Scene, number: number): Promise<void> {
 function lookAt(repository: string, number: number): RegExp {
   return new RegExp(`^/graphql/repos/${repository}/pulls/${number}$`);
 }
-
-test('github: data beside an error decides nothing', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
-  const { forge, repository } = scene;
-  const number = scene.openSilently({ 'a.key': 'secret\n' }, { title: 'things' });
-  const head = forge.pull(repository, number).headSha;
-  // Of a pull request that would pass, in every answer.
-  forge.fault({
-    path: new RegExp(`^/graphql/repos/${repository}/pulls/${number}`),
-    fault: {
-      kind: 'json',
-      body: {
-        errors: [{ type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['repository'] }],
-        data: passing(scene, number, head),
-      },
-    },
-  });
-  await redeliver(scene, number);
-  t.deepEqual(scene.status(number), {
-    state: 'failure',
-    description: '2 of 2 rules failed: conventional-title, no-keys',
-  });
-  t.deepEqual(scene.states(number), ['failure']);
-});
 
 test('github: a review ends by REST while its large query fails', async (t) => {
   await using story = await tellStory('github', FILES);
@@ -103,46 +79,4 @@ test('github: our comment that is deleted during a review is written again', asy
 async function judged({ door }: Scene): Promise<readonly string[]> {
   const metrics = await (await fetch(door.metricsUrl)).text();
   return metrics.split('\n').filter((line) => line.startsWith('gatehouse_reviews_total'));
-}
-
-/** The answer to the query with facts of a pull request that breaks no rule. */
-function passing({ forge, repository }: Scene, number: number, head: string): object {
-  const none = { totalCount: 0, pageInfo: { hasNextPage: false }, nodes: [] };
-  const base = forge.head(repository, 'main');
-  const text = FILES['.gatehouse.yml'];
-  const policy = {
-    type: 'blob',
-    mode: 0o100644,
-    object: { text, byteSize: Buffer.byteLength(text), isTruncated: false },
-  };
-  return {
-    repository: {
-      nameWithOwner: repository,
-      isArchived: false,
-      pullRequest: {
-        number,
-        url: `${forge.url}/${repository}/pull/${number}`,
-        state: 'OPEN',
-        title: 'feat: things',
-        body: '',
-        isDraft: false,
-        updatedAt: forge.pull(repository, number).updatedAt,
-        changedFiles: 0,
-        baseRefName: 'main',
-        baseRefOid: base,
-        headRefName: forge.pull(repository, number).headBranch,
-        headRefOid: head,
-        author: { __typename: 'User', login: forge.pull(repository, number).author },
-        labels: none,
-        headRepository: { nameWithOwner: repository },
-        baseRef: { name: 'main', prefix: 'refs/heads/', target: { __typename: 'Commit', oid: base, file0: policy } },
-        files: none,
-        commits: none,
-        tip: { nodes: [{ commit: { oid: head, status: null } }] },
-        reviews: none,
-        comments: none,
-        reviewThreads: none,
-      },
-    },
-  };
 }

@@ -90,24 +90,13 @@ test('github: a group that is destroyed gets no status', async (t) => {
   t.deepEqual(await requestChecks(scene, group, { action: 'destroyed' }), []);
 });
 
-for (const reason of ['dequeued', 'invalidated'] as const) {
-  test(`github: a group that was ${reason} never leaves its success on its commit`, async (t) => {
-    const scene = gatehouse('github').scene(TITLED);
-    const [group] = enqueue(scene, ['feat: one']);
-    await requestChecks(scene, group);
-    scene.forge.dequeue(scene.repository, 1);
-    const statuses = await requestChecks(scene, group, { action: 'destroyed', reason });
-    t.deepEqual(states(statuses), ['pending', 'success', 'pending']);
-  });
-}
-
-test('github: a group that was merged keeps its success', async (t) => {
+test('github: a group that was dequeued never leaves its success on its commit', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const [group] = enqueue(scene, ['feat: one']);
   await requestChecks(scene, group);
   scene.forge.dequeue(scene.repository, 1);
-  const statuses = await requestChecks(scene, group, { action: 'destroyed', reason: 'merged' });
-  t.deepEqual(states(statuses), ['pending', 'success']);
+  const statuses = await requestChecks(scene, group, { action: 'destroyed', reason: 'dequeued' });
+  t.deepEqual(states(statuses), ['pending', 'success', 'pending']);
 });
 
 test('github: a pull request that fails ahead in the queue fails the group', async (t) => {
@@ -203,12 +192,6 @@ test('github: a status forged for a group never stands after its webhook', async
   await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, headSha, forged) });
   await scene.settled();
   t.deepEqual(states(scene.forge.statuses(scene.repository, headSha)), ['pending', 'failure', 'success', 'failure']);
-});
-
-test('github: a group in a repository without a policy gets no status', async (t) => {
-  const scene = gatehouse('github').scene({ 'README.md': 'a\n' });
-  const [group] = enqueue(scene, ['feat: one']);
-  t.deepEqual(await requestChecks(scene, group), []);
 });
 
 test('github: a group of a repository that is gone is never tried again', async (t) => {

@@ -97,6 +97,9 @@ test('github: a merge group without a policy hears nothing of a queue that canno
   await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
   await scene.settled();
   t.deepEqual(scene.forge.statuses(scene.repository, headSha), []);
+  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
+  await scene.settled();
+  t.deepEqual(scene.forge.statuses(scene.repository, headSha), [], 'nor of one that can');
   scene.forge.dequeue(scene.repository, number);
   await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
   await scene.settled();

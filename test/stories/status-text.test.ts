@@ -1,6 +1,6 @@
 import { forgesOf } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
-import { shareStories, tellStory } from '../helpers/story.ts';
+import { shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -44,38 +44,38 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a forge that refuses the words of a status still shows its state`, async (t) => {
-    await using story = await tellStory(name, { '.gatehouse.yml': OVERRIDABLE });
-    const { forge, repository } = story;
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OVERRIDABLE });
+    const { forge, repository } = scene;
     const refuseWords = () =>
       forge.fault({
         method: 'POST',
-        path: /\/statuses\//,
+        path: new RegExp(`^/repos/${repository}/statuses/`),
         times: 1,
         fault: { kind: 'status', status: name === 'github' ? 422 : 400 },
       });
     const look = async (number: number) => {
-      await story.tell({ kind: 'pull-request', number, action: 'synchronize' });
-      await story.settled();
+      await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
+      await scene.settled();
     };
     refuseWords();
-    const number = await story.open({ 'a.txt': 'a\n' }, RED);
-    await story.settled();
+    const number = await scene.open({ 'a.txt': 'a\n' }, RED);
+    await scene.settled();
     const shown = { state: 'failure', description: 'See the pull request' };
-    t.deepEqual(story.status(number), shown);
-    const writes = story.writes();
+    t.deepEqual(scene.status(number), shown);
+    const writes = scene.writes();
     await look(number);
-    t.is(story.writes(), writes, 'it is not posted again');
+    t.is(scene.writes(), writes, 'it is not posted again');
 
-    forge.setStatus(repository, story.head(number), { ...shown, context: 'gatehouse/main', author: 'mallory' });
+    forge.setStatus(repository, scene.head(number), { ...shown, context: 'gatehouse/main', author: 'mallory' });
     refuseWords();
     await look(number);
-    const authors = forge.statuses(repository, story.head(number)).map(({ author }) => author);
+    const authors = forge.statuses(repository, scene.head(number)).map(({ author }) => author);
     t.deepEqual(authors, ['gatehouse', 'mallory', 'gatehouse'], 'the same words by somebody else are not ours');
 
     refuseWords();
-    await story.comment(number, 'bob', `/gatehouse override conventional-title ${story.head(number)} hotfix`);
-    await story.settled();
+    await scene.comment(number, 'bob', `/gatehouse override conventional-title ${scene.head(number)} hotfix`);
+    await scene.settled();
     const description = '1 rule overridden: See the pull request';
-    t.deepEqual(story.status(number), { state: 'success', description });
+    t.deepEqual(scene.status(number), { state: 'success', description });
   });
 }
