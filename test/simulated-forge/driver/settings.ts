@@ -38,7 +38,6 @@ export interface Settings {
   addHook(owner: string, hook: Pick<Hook, 'url' | 'secret'> & Partial<Hook>): Hook;
   /** The webhooks of a repository, or of an organisation. */
   hooks(owner: string): readonly Hook[];
-  deleteHook(owner: string, hook: number): void;
   /**
    * How long files, difference and commits of Gitea and Forgejo stay those of the head before a push: 0 unless set.
    * Infinite holds them back until it is set anew.
@@ -97,13 +96,6 @@ export function makeSettings(stage: Stage): Settings {
       return made;
     },
     hooks: hooksOf,
-    deleteHook(owner, hook) {
-      const list = hooksOf(owner);
-      list.splice(
-        list.findIndex(({ id }) => id === hook),
-        1,
-      );
-    },
     delayDifferences(milliseconds) {
       world.differenceDelayMs = milliseconds;
     },
