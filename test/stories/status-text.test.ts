@@ -6,7 +6,7 @@ import test from '../helpers/test.ts';
 const FORGES = forgesOf(import.meta.url);
 
 // Whatever text is in a status, it is set.
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, [...FORGES, 'github', 'gitea']);
 
 const OVERRIDABLE = TITLED['.gatehouse.yml'].replace('rules:', 'override: { by: bob }\nrules:');
 const RED = { title: 'things' };
@@ -42,7 +42,10 @@ for (const name of FORGES) {
     const names = numbers.map((number) => forge.statuses(repository, scene.head(number)).map(({ context }) => context));
     t.deepEqual(names, [['gatehouse/party-:1f389:'], ['gatehouse/party-:1f680:']]);
   });
+}
 
+// They refuse with different answers.
+for (const name of ['github', 'gitea'] as const) {
   test(`${name}: a forge that refuses the words of a status still shows its state`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': OVERRIDABLE });
     const { forge, repository } = scene;
