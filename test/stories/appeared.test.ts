@@ -44,7 +44,7 @@ for (const [event, action, payloadOf] of [
   // Of an installation that does not list its repositories.
   ['installation', 'unsuspend', () => ({ installation: INSTALLATION })],
 ] as const) {
-  test.serial(`github: ${event} ${action ?? ''}: what was open before never waits to be touched`, async (t) => {
+  test.serial(`github: ${event} ${action ?? ''}: what was open before is reviewed`, async (t) => {
     const scene = gatehouse('github').scene(POLICY);
     const number = scene.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
     await deliver(scene, event, { ...(action && { action }), ...payloadOf(scene) });

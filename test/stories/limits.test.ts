@@ -20,7 +20,7 @@ async function isIn(story: Story, number: number, condition: string): Promise<bo
 const waits = (story: Story, number: number) => isIn(story, number, "start_after > now() + interval '1 minute'");
 
 for (const name of FORGES) {
-  test(`${name}: no success stands while a review waits its hour, nor one lost from the database`, async (t) => {
+  test(`${name}: no success stands while a review waits its hour, known or lost`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const kept = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a', author: 'mallory' });
     const lost = await story.open({ 'b.txt': 'b\n' }, { title: 'feat: b', author: 'mallory' });

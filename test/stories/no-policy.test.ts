@@ -17,7 +17,7 @@ function failReads({ forge, repository }: Scene) {
 }
 
 for (const name of FORGES) {
-  test.serial(`${name}: without a policy a pull request hears nothing of files that cannot be read`, async (t) => {
+  test.serial(`${name}: without a policy nobody hears of files that cannot be read`, async (t) => {
     const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
     const number = scene.openSilently(CHANGE);
     const reads = failReads(scene);
