@@ -2,12 +2,13 @@ import type { ExecutionContext } from 'ava';
 import { factsOf } from '../../../src/facts/table.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
-import test from '../../helpers/test.ts';
+import ava from '../../helpers/test.ts';
 import type { WorkflowRun } from '../../simulated-forge/world.ts';
 import { ruleOf } from '../../unit/review/judge.ts';
 import { openPullRequest, SITE, setUp } from './setup.ts';
 
-/** What rules say of the checks of GitHub's workflows, as they are read. */
+/** What rules say of the checks of GitHub's workflows, as they are read. Serial: all at once would time out. */
+const test = ava.serial;
 
 type State = 'pending' | 'success';
 
