@@ -22,5 +22,6 @@ export function forgesOf(url: string): readonly ForgeName[] {
   return CHOICE === 'all' || turn === undefined ? ALL_FORGES : [turn];
 }
 
-/** Gitea, and with `TEST_FORGES=all` Forgejo: what takes long, and is read of both by the same code. */
-export const GITEAS: readonly ('gitea' | 'forgejo')[] = CHOICE === 'all' ? ['gitea', 'forgejo'] : ['gitea'];
+/** For what is read of Gitea and Forgejo by the same code: one of them, and both with `TEST_FORGES=all`. */
+export const GITEAS: readonly Exclude<ForgeName, 'github'>[] = CHOICE === 'all' ? ['gitea', 'forgejo'] : ['gitea'];
+export const CLIENTS: readonly ForgeName[] = ['github', ...GITEAS];

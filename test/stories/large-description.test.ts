@@ -1,11 +1,9 @@
-import { GITEAS } from '../helpers/forges.ts';
+import { CLIENTS, GITEAS } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
 import { type Scene, type Story, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = ['github', ...GITEAS] as const;
-
-const gatehouse = shareStories(test, FORGES, { env: { WEBHOOK_BODY_LIMIT: '25KiB' } });
+const gatehouse = shareStories(test, CLIENTS, { env: { WEBHOOK_BODY_LIMIT: '25KiB' } });
 
 /** A real Gitea takes it, lists it, and sends it with every webhook of the pull request. */
 const LARGE = 'x'.repeat(40_000_000);
@@ -22,7 +20,7 @@ async function untilResynced(story: Story, scene: Scene, act: () => Promise<unkn
   await scene.settled();
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test.serial(`${name}: no success outlives a change where pull requests cannot be listed`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;

@@ -1,13 +1,9 @@
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
-import { sized } from '../../helpers/size.ts';
+import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
-
-/** Forgejo is asked by the same client as Gitea. */
-const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
+import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 const ONE_PULL = /\/pulls\/1$/;
 const COMMENTS = /\/issues\/1\/comments$/;

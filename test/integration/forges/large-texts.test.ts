@@ -1,13 +1,10 @@
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
-import { sized } from '../../helpers/size.ts';
+import { CLIENTS, GITEAS } from '../../helpers/forges.ts';
 import ava from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 // Serial: the forge writes its answers in this process, and a connection waits only 5 seconds for it.
 const test = ava.serial;
 
-/** Forgejo is asked by the same client as Gitea. */
-const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
 /** GitHub takes 65,536 characters, of four bytes each; Gitea and Forgejo tens of megabytes. */
 const longText = (name: string, bytes: number) =>
   name === 'github' ? '\u{1f600}'.repeat(Math.min(bytes / 4, 65_536)) : 'x"'.repeat(bytes / 2);
@@ -82,7 +79,7 @@ test('github: no comments of strangers keep Gatehouse from its own', async (t) =
   );
 });
 
-for (const name of CLIENTS.filter((client) => client !== 'github')) {
+for (const name of GITEAS) {
   test(`${name}: no description is too long to know what a merge was`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref } = openPullRequest(simulated);

@@ -1,12 +1,8 @@
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
-import { sized } from '../../helpers/size.ts';
+import { CLIENTS, GITEAS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
-
-/** Forgejo is asked by the same client as Gitea. */
-const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
+import { forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
 
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
@@ -163,7 +159,7 @@ test('github: if the text diff is refused, a file without a patch is too large',
   t.is(kindOf('docs/README.md'), 'too-large');
 });
 
-for (const name of CLIENTS.filter((client) => client !== 'github')) {
+for (const name of GITEAS) {
   test(`${name}: a diff beyond what may be read leaves every file listed and too large`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     simulated.commit(SITE, 'topic', { 'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(17_000), 'small.txt': 'small\n' });

@@ -3,12 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
-import { sized } from '../../helpers/size.ts';
+import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { everythingIn, FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
-
-/** Forgejo is asked by the same client as Gitea. */
-const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
+import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
 
 /** A host that must never be asked, and what it was asked nevertheless. */
 async function stranger(t: ExecutionContext): Promise<{ url: string; asked: string[] }> {

@@ -1,20 +1,16 @@
 import type { Redis } from 'ioredis';
 import { makePause } from '../../../src/forges/limits/pause.ts';
 import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
+import { CLIENTS } from '../../helpers/forges.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
-import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
+import { forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
 
 /** The test's Redis shares its event loop: a slow answer is no failure here. */
 const patient = (redis: Redis) => makeOptionalRedis(redis, undefined, PATIENCE);
-
-/** Forgejo is asked by the same client as Gitea. */
-const CLIENTS = sized<readonly ForgeName[]>(['github', 'gitea'], FORGES);
 
 const ORIGIN = 'https://forge.example.test';
 const inMinutes = (minutes: number) => Date.now() + minutes * 60_000;
