@@ -69,8 +69,28 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       limitMinutes: 60,
       commands: [
         script('test:faults', drawn),
-        nightlyTests('test/integration/bench-kill.nightly.ts'),
-        nightlyTests('test/integration/late-stores.nightly.ts'),
+        nightlyTests(
+          'test/integration/bench-kill.nightly.ts',
+          'test/integration/late-stores.nightly.ts',
+          'test/integration/stores.nightly.ts',
+        ),
+      ],
+    },
+    {
+      name: 'programs',
+      limitMinutes: 30,
+      commands: [
+        nightlyTests(
+          'test/integration/ci-examples.nightly.ts',
+          'test/integration/demo.nightly.ts',
+          'test/integration/dev.nightly.ts',
+          'test/integration/npm-start.nightly.ts',
+          'test/integration/site.nightly.ts',
+          'test/release/npm.nightly.ts',
+          'test/release/release-steps.nightly.ts',
+          'test/release/version.nightly.ts',
+          'test/stories/walk.nightly.ts',
+        ),
       ],
     },
     { name: 'abuse', limitMinutes: 30, commands: [script('test:abuse')] },
@@ -115,9 +135,9 @@ function tests(args: readonly string[], env: Command['env'] = {}): Command {
   return script('test', env, ['--second-run', ...args]);
 }
 
-/** A file that `npm test` leaves out. */
-function nightlyTests(file: string): Command {
-  return tests([file], { TEST_FILES: file });
+/** Files that `npm test` leaves out. */
+function nightlyTests(...files: readonly string[]): Command {
+  return tests(files, { TEST_FILES: files.join() });
 }
 
 /** Test files that import a file of one of these names. */

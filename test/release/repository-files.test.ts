@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
 import test from '../helpers/test.ts';
 
 /**
@@ -11,6 +12,7 @@ import test from '../helpers/test.ts';
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+const { scripts } = packageJson;
 
 const text = z.string().trim().min(1);
 
@@ -157,4 +159,21 @@ const hooks = z
 
 test('the hooks of pre-commit have the shape that it documents', async (t) => {
   t.deepEqual(hooks.safeParse(parse(await read('.pre-commit-hooks.yaml'))).error?.issues ?? [], []);
+});
+
+test('every npm script that is one program hands its process over to it', (t) => {
+  const handedOver = Object.values(scripts).filter((script) => script.startsWith('exec node '));
+  t.true(handedOver.length > 10);
+  t.deepEqual(
+    Object.entries(scripts).filter(([, script]) => script.startsWith('node ') && !script.includes('&&')),
+    [],
+  );
+});
+
+test('no npm script starts a .ts before an older Node is refused', (t) => {
+  const started = Object.values(scripts).flatMap((script) => script.match(/\bnode [^&]*?\.[jt]s\b/g) ?? []);
+  t.true(started.length > 25);
+  for (const command of started) {
+    t.regex(command, /^node (?:-r \.\/src\/oldest-node\.cjs [\w/-]+\.ts|(?:--env-file\S+ )*src\/main\.js)$/);
+  }
 });

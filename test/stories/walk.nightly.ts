@@ -2,10 +2,8 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gatehouse } from '../helpers/process.ts';
-import { forgesOf, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
+import { ALL_FORGES, REPOSITORY, type Story, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
-
-const FORGES = forgesOf(import.meta.url);
 
 /** The walk of docs/guide-policy.md, as a new user takes it: each command is run, and prints what the page shows. */
 const page = await readFile(new URL('../../docs/guide-policy.md', import.meta.url), 'utf8');
@@ -58,7 +56,7 @@ function makeHistory({ forge, openSilently }: Story): void {
   }
 }
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   test(`${name}: the walk of docs/guide-policy.md prints what the page shows`, async (t) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'gatehouse-walk-'));
     await using story = await tellStory(name, { 'README.md': 'Widgets\n' });

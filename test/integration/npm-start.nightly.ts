@@ -111,23 +111,6 @@ test('npm start ends the service on SIGTERM, whatever shell npm uses', async (t)
   t.true(tried.length > 0);
 });
 
-test('every npm script that is one program hands its process over to it', (t) => {
-  const handedOver = Object.values(scripts).filter((script) => script.startsWith('exec node '));
-  t.true(handedOver.length > 10);
-  t.deepEqual(
-    Object.entries(scripts).filter(([, script]) => script.startsWith('node ') && !script.includes('&&')),
-    [],
-  );
-});
-
-test('no npm script starts a .ts before an older Node is refused', (t) => {
-  const started = Object.values(scripts).flatMap((script) => script.match(/\bnode [^&]*?\.[jt]s\b/g) ?? []);
-  t.true(started.length > 25);
-  for (const command of started) {
-    t.regex(command, /^node (?:-r \.\/src\/oldest-node\.cjs [\w/-]+\.ts|(?:--env-file\S+ )*src\/main\.js)$/);
-  }
-});
-
 /** Those on the path that are older than Gatehouse needs, by version: npm puts one that is new enough before them. */
 function olderNodes(): ReadonlyMap<string, string> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);

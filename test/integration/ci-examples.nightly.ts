@@ -1,0 +1,263 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+import { parse } from 'yaml';
+import { packNpm } from '../../release/npm/pack.ts';
+import { evaluate, evaluated } from '../helpers/actions.ts';
+import { writeExecutable } from '../helpers/executable.ts';
+import { execute } from '../helpers/execute.ts';
+import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
+import test from '../helpers/test.ts';
+import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
+
+/** The npm package, the Action, the hooks and the examples of docs/prove.md, run without a registry. */
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+const document = await read('docs/prove.md');
+const action = parse(await read('action.yml'));
+const hooks: readonly Hook[] = parse(await read('.pre-commit-hooks.yaml'));
+const { version } = JSON.parse(await read('package.json'));
+
+interface Hook {
+  readonly id: string;
+  readonly entry: string;
+}
+
+const CASES = `cases:
+  - given: { title: Add docs }
+    expect: { conventional-title: does not hold }
+`;
+const FAULTY = CONVENTIONAL_TITLES.replace('require', 'requires');
+const FAILING = CASES.replace('does not hold', 'holds');
+
+/** Does what the engine would do with the image, and notes what it was told. */
+const DOCKER = `#!/bin/sh
+echo "$*" >>"$CALLS"
+while [ $# -gt 0 ]; do
+  case "$1" in
+    run | --rm) shift ;;
+    -u | -w) shift 2 ;;
+    -v) folder=\${2%:/policy:ro}; shift 2 ;;
+    registry.example.com/gatehouse:${version}) shift; break ;;
+    *) echo "unexpected: $1" >&2; exit 125 ;;
+  esac
+done
+cd "$folder" && exec node "${ROOT}/src/main.js" "$@"
+`;
+
+/** The first block of code under a heading. */
+function blockUnder(heading: string): string {
+  const [, section = ''] = document.split(`\n### ${heading}\n`);
+  return /^```\w+\n([\s\S]*?)^```$/m.exec(section)?.[1] ?? '';
+}
+
+/** npm without a registry, and without what this user has in caches and settings. */
+const OFFLINE = {
+  npm_config_offline: 'true',
+  npm_config_registry: 'http://127.0.0.1:9/',
+  npm_config_update_notifier: 'false',
+  npm_config_userconfig: '/dev/null',
+};
+
+const packed = await mkdtemp(join(tmpdir(), 'gatehouse-packed-'));
+const tarball = await packNpm({ root: ROOT, destination: packed });
+test.after.always(() => rm(packed, { recursive: true }));
+
+interface Output {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Folder {
+  readonly path: string;
+  write(name: string, text: string): Promise<void>;
+  /** Runs a line of shell there. Resolves with its exit code. */
+  sh(line: string, env?: Readonly<Record<string, string>>): Promise<number>;
+  run(line: string, env?: Readonly<Record<string, string>>): Promise<Output>;
+  /** What the engine was told since the last question. */
+  calls(): Promise<readonly string[]>;
+}
+
+async function makeFolder(t: ExecutionContext): Promise<Folder> {
+  const root = await mkdtemp(join(tmpdir(), 'gatehouse-ci-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const [path, bin, log] = [join(root, 'repository'), join(root, 'bin'), join(root, 'calls')];
+  await mkdir(path);
+  await mkdir(bin);
+  await writeFile(log, '');
+  await writeExecutable(join(bin, 'docker'), DOCKER);
+  const own = {
+    ...OFFLINE,
+    npm_config_cache: join(root, 'npm'),
+    // What is installed with --global.
+    npm_config_prefix: join(root, 'global'),
+    PATH: `${bin}:${join(root, 'global/bin')}:${process.env['PATH']}`,
+    CALLS: log,
+  };
+  const run: Folder['run'] = (line, env = {}) =>
+    execute('sh', ['-c', line], { cwd: path, env: { ...process.env, ...own, ...env } }).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      // One that was killed has no code.
+      ({ code, stdout, stderr }) => ({ code: Number(code ?? Number.NaN), stdout, stderr }),
+    );
+  return {
+    path,
+    write: (name, text) => writeFile(join(path, name), text),
+    run,
+    sh: async (line, env) => (await run(line, env)).code,
+    async calls() {
+      const text = await readFile(log, 'utf8');
+      await writeFile(log, '');
+      return text.split('\n').filter((line) => line !== '');
+    },
+  };
+}
+
+/** The exit codes of commands for a good policy, for a case that fails, and for a faulty policy. */
+async function codesOf(folder: Folder, run: (command: string) => Promise<number>, commands: readonly string[]) {
+  const codes: number[][] = [];
+  for (const [policy, cases] of [
+    [CONVENTIONAL_TITLES, CASES],
+    [CONVENTIONAL_TITLES, FAILING],
+    [FAULTY, CASES],
+  ] as const) {
+    await folder.write('.gatehouse.yml', policy);
+    await folder.write('.gatehouse.test.yml', cases);
+    const found: number[] = [];
+    for (const command of commands) {
+      found.push(await run(command));
+    }
+    codes.push(found);
+  }
+  return codes;
+}
+
+/** Of `check` and `test`. */
+const EXPECTED = [
+  [0, 0],
+  [0, 1],
+  [1, 2],
+];
+
+const TARBALL = `https://files.example.com/gatehouse-npm-${version}.tgz`;
+
+for (const heading of ['With npm', 'With the image']) {
+  test(`docs/prove.md, ${heading}: the commands check and test the policy`, async (t) => {
+    const folder = await makeFolder(t);
+    const commands = blockUnder(heading).trim().replaceAll(TARBALL, tarball).split('\n');
+    t.deepEqual(await codesOf(folder, folder.sh, commands), EXPECTED);
+  });
+}
+
+const MAX_INSTALLED_BYTES = 5_000_000;
+
+test('the npm package is one without dependencies, and small', async (t) => {
+  const folder = await makeFolder(t);
+  t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
+  const { stdout } = await folder.run('du -sb node_modules && ls node_modules && ls node_modules/gatehouse');
+  const [size = '', ...names] = stdout.trim().split('\n');
+  const programs = names.filter((name) => name.endsWith('.js'));
+  t.deepEqual(
+    names.filter((name) => !programs.includes(name)),
+    ['gatehouse', 'LICENSE', 'README.md', 'THIRD-PARTY.txt', 'package.json'],
+  );
+  t.true(['gatehouse.js', 'worker.js'].every((name) => programs.includes(name)));
+  t.true(Number.parseInt(size, 10) < MAX_INSTALLED_BYTES, size);
+  const manifest = JSON.parse(await readFile(join(folder.path, 'node_modules/gatehouse/package.json'), 'utf8'));
+  t.true(manifest.private, 'npm refuses to publish it under a name that is not the publisher’s');
+  t.is(manifest.version, version);
+  const licences = await readFile(join(folder.path, 'node_modules/gatehouse/THIRD-PARTY.txt'), 'utf8');
+  t.regex(licences, /^zod \d/m);
+  t.regex(licences, /^re2js \d/m);
+  t.notRegex(licences, /^(pg|koa) \d/m);
+});
+
+test('the npm package keeps compiled code beside itself, and runs where it cannot', async (t) => {
+  const folder = await makeFolder(t);
+  t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
+  await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES);
+  const cache = 'node_modules/gatehouse/.compiled';
+  // A file in its place: root may write into any folder.
+  t.is(await folder.sh(`touch ${cache} && env -u NODE_COMPILE_CACHE npx gatehouse check && rm ${cache}`), 0);
+  const { code, stdout } = await folder.run(
+    `env -u NODE_COMPILE_CACHE npx gatehouse check >/dev/null && find ${cache} -type f`,
+  );
+  t.is(code, 0);
+  t.true(stdout.trim().split('\n').length > 3, stdout);
+});
+
+test('the npm package explains a pull request', async (t) => {
+  const folder = await makeFolder(t);
+  const forge = await startSimulatedForge({ forge: 'gitea' });
+  t.teardown(() => forge.stop());
+  forge.createRepository('acme/widgets', { '.gatehouse.yml': CONVENTIONAL_TITLES });
+  forge.commit('acme/widgets', 'topic', { 'a.txt': 'a' });
+  const number = forge.openPullRequest('acme/widgets', { head: 'topic', title: 'feat: widgets' });
+  const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  const line = `npx --yes --package ${tarball} gatehouse explain ${forge.url}/acme/widgets/pulls/${number}`;
+  const { code, stdout, stderr } = await folder.run(line, env);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /conventional-title/);
+});
+
+test('the npm package says so where Node is too old', async (t) => {
+  const folder = await makeFolder(t);
+  t.is(await folder.sh(`npm install --no-audit --no-fund ${tarball}`), 0);
+  const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.5.1' } });";
+  await folder.write('older.mjs', older);
+  const { code, stderr } = await folder.run('npx gatehouse check', { NODE_OPTIONS: '--import ./older.mjs' });
+  t.is(code, 1);
+  t.is(stderr, 'Gatehouse needs Node 24.6 or newer, this is 22.5.1\n');
+});
+
+/** The steps of the Action that a runner runs for these inputs, in a folder. Resolves with their exit codes. */
+async function actionCodes(folder: Folder, given: Readonly<Record<string, string>>): Promise<readonly number[]> {
+  const inputs: Record<string, string> = { package: tarball };
+  for (const [name, input] of Object.entries<{ default?: string }>(action.inputs)) {
+    inputs[name] ??= given[name] ?? input.default ?? '';
+  }
+  const codes: number[] = [];
+  for (const step of action.runs.steps) {
+    if (step.if === undefined || evaluate(step.if, inputs) === 'true') {
+      const env = Object.entries<string>(step.env).map(([name, value]) => [name, evaluated(value, inputs)]);
+      codes.push(await folder.sh(step.run, Object.fromEntries(env)));
+    }
+  }
+  return codes;
+}
+
+test('the Action checks and tests the policy, and stops at a fault', async (t) => {
+  const folder = await makeFolder(t);
+  t.deepEqual(await codesOf(folder, async () => Math.max(...(await actionCodes(folder, {}))), ['']), [[0], [1], [2]]);
+});
+
+test('the Action leaves out the cases, and checks a baseline, where its inputs say so', async (t) => {
+  const folder = await makeFolder(t);
+  await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES.replace('require:', 'locked: true\n    require:'));
+  t.deepEqual(await actionCodes(folder, { cases: 'false' }), [1], 'only a baseline may lock rules');
+  t.deepEqual(await actionCodes(folder, { cases: 'false', baseline: 'true' }), [0]);
+  t.deepEqual(await actionCodes(folder, { cases: 'true\n', baseline: 'true' }), [0, 2], 'anything else tests them');
+});
+
+test('the hooks of pre-commit refuse a faulty policy and a failing case', async (t) => {
+  const folder = await makeFolder(t);
+  const [{ hooks: named, rev }] = parse(blockUnder('Before a commit')).repos;
+  t.is(rev, `v${version}`);
+  t.deepEqual(
+    named.map(({ id }: Hook) => id),
+    hooks.map(({ id }) => id),
+  );
+  const [, install = ''] = /`(npm install --global [^`]+)`/.exec(document) ?? [];
+  t.is(await folder.sh(install.replace(TARBALL, tarball)), 0);
+  t.deepEqual(
+    await codesOf(
+      folder,
+      folder.sh,
+      hooks.map(({ entry }) => entry),
+    ),
+    EXPECTED,
+  );
+});
