@@ -1,6 +1,8 @@
 import type { ExecutionContext } from 'ava';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { openPool } from '../helpers/database.ts';
 import { DOOR, type Door, openDoor } from '../helpers/door.ts';
+import nightly from '../helpers/nightly.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';
 import ava from '../helpers/test.ts';
@@ -11,14 +13,24 @@ const test = ava.serial;
 /** An answer that waits for the store never comes. How soon one comes is tested in test/unit/health.test.ts. */
 const HANGS_MS = 30_000;
 
-/** Separate stores, because these tests stop and freeze them. */
+/** Of this file, because its tests stop and freeze them. */
+let stores: Stores;
+ava.before(async () => {
+  stores = await startStores();
+  await migrateStores(stores.database.url);
+});
+ava.after.always(() => stores?.close());
+
+/** With no delivery in them. Afterwards both run again. */
 async function withStores(work: (stores: Stores) => Promise<void>): Promise<void> {
-  const stores = await startStores();
+  const pool = openPool(stores.database.url);
+  await pool.query('TRUNCATE gatehouse.deliveries');
+  await pool.end();
   try {
-    await migrateStores(stores.database.url);
     await work(stores);
   } finally {
-    await stores.close();
+    await stores.database.start();
+    await stores.redis.start();
   }
 }
 
@@ -81,7 +93,7 @@ for (const [dependency, name] of [
   ['database', 'PostgreSQL'],
   ['redis', 'Redis'],
 ] as const) {
-  test(`with ${name} hung, health answers, and the door recovers by itself`, async (t) => {
+  nightly(`with ${name} hung, health answers, and the door recovers by itself`, async (t) => {
     await withStores(async (stores) => {
       const proxy = await startProxy(stores[dependency].url);
       const variable = dependency === 'database' ? 'DATABASE_URL' : 'REDIS_URL';
@@ -105,7 +117,7 @@ for (const [dependency, name] of [
   });
 }
 
-test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports it', async (t) => {
+nightly('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports it', async (t) => {
   await withStores(async (stores) => {
     await using door = await doorOn(stores, { READY_WITHOUT_REDIS: 'true' });
     await healthy(door);
@@ -124,7 +136,7 @@ test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports 
   });
 });
 
-test('a door that starts before its database becomes ready by itself', async (t) => {
+nightly('a door that starts before its database becomes ready by itself', async (t) => {
   await withStores(async (stores) => {
     await stores.database.stop();
     await using door = await doorOn(stores);

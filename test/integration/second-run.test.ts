@@ -68,8 +68,8 @@ test.serial('a refuted property never passes the second time, and says by what',
 });
 
 test.serial('a hang never gets a second run, and is named', async (t) => {
-  const { first, again } = await plant(t, ['hanging'], '--timeout=10s');
-  t.is(first.endedBy, 'No test ended for 10000 ms while these ran:\n  test/runner/hanging.ts\n    never ends');
+  const { first, again } = await plant(t, ['hanging'], '--timeout=5s');
+  t.is(first.endedBy, 'No test ended for 5000 ms while these ran:\n  test/runner/hanging.ts\n    never ends');
   const { counts, exitCode, closing } = await again();
   t.is(exitCode, 1);
   t.deepEqual(counts, { passed: 0, failed: 1, skipped: 0 });
