@@ -30,7 +30,6 @@ const ALONE: Readonly<Record<string, readonly string[]>> = {
     'test/stories/comment.test.ts',
     'test/unit/review/render.test.ts',
   ],
-  'the memory of its process is measured': ['test/integration/rude-clients.test.ts'],
   'limits of processor time': ['test/unit/review/workers.test.ts'],
 };
 

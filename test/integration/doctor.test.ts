@@ -2,6 +2,7 @@ import { SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { makeOpenDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
+import nightly from '../helpers/nightly.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import ava from '../helpers/test.ts';
@@ -82,7 +83,7 @@ test('doctor finds a database and a Redis that are not there', async (t) => {
   t.false(said.text.includes('sesame'));
 });
 
-test('doctor gives up stores that hang, checks the others, and ends', async (t) => {
+nightly('doctor gives up stores that hang, checks the others, and ends', async (t) => {
   const { url } = await makeOpenDatabase(t);
   const redisUrl = await sharedRedisUrl();
   const database = await startProxy(url);

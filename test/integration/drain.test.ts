@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
+import nightly from '../helpers/nightly.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import ava from '../helpers/test.ts';
@@ -210,7 +211,7 @@ test('a delivery in flight when the listener closes is stored and acknowledged',
   });
 });
 
-test('with a hung database the drain still ends, and the process exits', async (t) => {
+nightly('with a hung database the drain still ends, and the process exits', async (t) => {
   let proxy: TcpProxy | undefined;
   const throughProxy = async (databaseUrl: string) => {
     proxy = await startProxy(databaseUrl);

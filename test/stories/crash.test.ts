@@ -1,4 +1,6 @@
+import { letHeartbeatsRunOut } from '../helpers/dead-worker.ts';
 import { DOOR } from '../helpers/door.ts';
+import nightly from '../helpers/nightly.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
@@ -47,14 +49,6 @@ function seen(story: Story, number: number) {
       .map(({ path, line, body }) => `${path}:${line} ${body}`)
       .toSorted(),
   };
-}
-
-/** What would happen after fifteen seconds without a heartbeat, and at the next look for such jobs. */
-async function letHeartbeatsRunOut(story: Story): Promise<void> {
-  await story.door.database.query(
-    "UPDATE gatehouse_jobs.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'",
-  );
-  await story.door.database.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL');
 }
 
 for (const name of FORGES) {
@@ -118,7 +112,7 @@ for (const name of FORGES) {
     );
     t.true(rows.length > 0, 'jobs of a worker that is dead');
 
-    await letHeartbeatsRunOut(story);
+    await letHeartbeatsRunOut(story.door.database);
     worker = await startWorker(story);
     await story.settled();
     for (const { number, report, nth, carriedOut } of victims) {
@@ -149,7 +143,7 @@ test('a kill before the success of an old head was withdrawn never leaves it gre
   await eventually('the review is stuck', () => asked);
   worker.child.kill('SIGKILL');
   await worker.ended();
-  await letHeartbeatsRunOut(story);
+  await letHeartbeatsRunOut(story.door.database);
   const next = await startWorker(story);
   t.teardown(() => next.child.kill('SIGKILL'));
   await story.settled();
@@ -184,7 +178,7 @@ test('a worker that gets SIGTERM finishes its review, and exits with 0', async (
   );
 });
 
-test('a worker that stops while the forge hangs returns the job, and exits with 0', async (t) => {
+nightly('a worker that stops while the forge hangs returns the job, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const worker = await startWorker(story);
   t.teardown(() => worker.child.kill('SIGKILL'));

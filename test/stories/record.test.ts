@@ -1,4 +1,5 @@
 import { recordAsText } from '../helpers/audit.ts';
+import { letHeartbeatsRunOut } from '../helpers/dead-worker.ts';
 import { DOOR } from '../helpers/door.ts';
 import { gatehouse as command, type GatehouseProcess } from '../helpers/process.ts';
 import { forgesOf, type Scene, type Story, shareStories, tellStory } from '../helpers/story.ts';
@@ -240,10 +241,7 @@ for (const carriedOut of [false, true]) {
     );
     t.deepEqual(await postings(story, head), []);
 
-    await story.door.database.query(
-      "UPDATE gatehouse_jobs.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'",
-    );
-    await story.door.database.query('UPDATE gatehouse_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL');
+    await letHeartbeatsRunOut(story.door.database);
     worker = await startWorker(story);
     await story.settled();
     // Until it is judged again, a success that may stand there is replaced.
