@@ -106,7 +106,11 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       name: 'large',
       limitMinutes: 90,
       commands: [
-        tests(['--timeout=30m', ...testsThatImport('size.ts', 'nightly.ts')], { ...drawn, TEST_SIZE: 'large' }),
+        tests(['--timeout=30m', ...testsThatImport('size.ts', 'nightly.ts')], {
+          ...drawn,
+          TEST_FORGES: 'all',
+          TEST_SIZE: 'large',
+        }),
         nightlyTests('test/stories/large-changes.nightly.ts'),
       ],
     },
