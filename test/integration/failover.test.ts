@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type AddressInfo, createServer } from 'node:net';
-import type { ExecutionContext } from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
@@ -118,7 +117,7 @@ for (const [how, end] of Object.entries(ENDINGS)) {
       await using door = await openDoor({ DATABASE_URL: await primary.makeDatabase() });
       const post = () =>
         door.post(PULL_REQUEST, { 'x-forge-event': event, 'x-forge-delivery': 'one' }).then(({ status }) => status);
-      await primary.loseStandby(t);
+      await using _standby = await primary.loseStandby();
       t.is(await primary.endWaiting(end, post()), 503);
       t.is((await door.deliveries()).length, 1, 'it is stored on the primary alone');
       t.is(await primary.endWaiting(end, post()), 503, 'a repeat, which finds the row that no standby has');
@@ -151,7 +150,7 @@ const WRITERS = {
 for (const [what, write] of Object.entries(WRITERS)) {
   test(`no backend waits for a lost standby after its connection was cut: ${what}`, async (t) => {
     const url = await primary.makeDatabase();
-    await primary.loseStandby(t);
+    await using _standby = await primary.loseStandby();
     t.true(await write(url), 'it is given up');
     await until(async () => (await primary.countWaiting()) === 0);
     await primary.regainStandby();
@@ -200,10 +199,10 @@ async function startPrimary() {
       await migrateStores(own.href);
       return own.href;
     },
-    /** Until the end of the test at most: nothing can be committed without it. */
-    loseStandby(t: ExecutionContext): Promise<void> {
-      t.teardown(() => setStandby(''));
-      return setStandby('nobody');
+    /** Until it is disposed of at the latest: nothing can be committed without it. */
+    async loseStandby(): Promise<AsyncDisposable> {
+      await setStandby('nobody');
+      return { [Symbol.asyncDispose]: () => setStandby('') };
     },
     regainStandby: () => setStandby(''),
     /** The backends that wait for a standby. */
