@@ -260,16 +260,23 @@ async function sharedStory(key: string, open: () => Promise<Story>): Promise<Sto
 function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene {
   const site = makeSimulatedSite(forge, repository);
   site.sendTo(`${door.url}/webhook`, SECRET);
+  async function allSettled(): Promise<void> {
+    // Jobs from before a rename have the old name.
+    for (const name of new Set([repository, site.repository])) {
+      await settled(forge, door, name);
+    }
+  }
+
   return Object.assign(site, {
     forge,
     door,
-    settled: () => settled(forge, door, repository),
+    settled: allSettled,
     async resync() {
-      await resync(door, repository);
-      await settled(forge, door, repository);
+      await resync(door, site.repository);
+      await allSettled();
     },
     async expect(t: ExecutionContext, of: number | string, state: string, base?: string) {
-      await settled(forge, door, repository);
+      await allSettled();
       await expectStatus(t, site, of, state, base);
     },
     writes: () =>

@@ -1,20 +1,18 @@
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
-import { forgesOf, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, shareStories } from '../helpers/story.ts';
 import ava from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
 const test = ava.serial;
-const gatehouse = shareStories(ava, [...FORGES, 'github'], { own: true });
+const gatehouse = shareStories(ava, ALL_FORGES, { own: true });
 
 const FILES = { '.gatehouse.yml': CONVENTIONAL_TITLES };
 
 const GITHUB_EVENTS = ['pull_request', 'pull_request_review', 'push'];
 
 /** An installation as it should be: a webhook to the door, the status required, and an account that may see both. */
-function wellSetUp(name: (typeof FORGES)[number], files: Readonly<Record<string, string>> = FILES) {
+function wellSetUp(name: (typeof ALL_FORGES)[number], files: Readonly<Record<string, string>> = FILES) {
   const { environment } = gatehouse(name);
   const scene = gatehouse(name).scene(files);
   const { forge, door, repository } = scene;
@@ -38,7 +36,7 @@ function wellSetUp(name: (typeof FORGES)[number], files: Readonly<Record<string,
   };
 }
 
-for (const name of FORGES) {
+for (const name of ALL_FORGES) {
   const onGitHub = name === 'github';
 
   test(`${name}: doctor finds nothing wrong where all is set up, and changes nothing`, async (t) => {

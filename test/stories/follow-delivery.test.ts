@@ -3,6 +3,7 @@ import { makeLog } from '../../src/log.ts';
 import { DOOR, openDoor, SECRET } from '../helpers/door.ts';
 import { tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+import { until } from '../helpers/until.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -28,9 +29,10 @@ test('one search for a delivery finds its acknowledgement and its review', async
   });
   await story.settled();
 
-  const about = lines.filter((line) => line['delivery'] === delivery);
+  const about = () => lines.filter((line) => line['delivery'] === delivery);
+  await until(() => about().length > 1);
   t.deepEqual(
-    about.map(({ msg, repository, pullRequest }) => ({ msg, repository, pullRequest })),
+    about().map(({ msg, repository, pullRequest }) => ({ msg, repository, pullRequest })),
     ['a delivery was acknowledged', 'a pull request was reviewed'].map((msg) => ({
       msg,
       repository: story.repository,
@@ -53,9 +55,10 @@ test('the reviews that follow from a comment or a push name its delivery too', a
   const delivery = randomUUID();
   await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
   await story.settled();
-  const said = lines.filter((line) => line['delivery'] === delivery).map(({ msg }) => msg);
-  t.true(said.includes('a pull request is judged again, as a comment asks'), said.join());
-  t.true(said.includes('a pull request was reviewed'), said.join());
+  // The end of a job is told when it is over.
+  const said = () => lines.filter((line) => line['delivery'] === delivery).map(({ msg }) => msg);
+  await until(() => said().includes('a pull request was reviewed'));
+  t.true(said().includes('a pull request is judged again, as a comment asks'), said().join());
 });
 
 test('a delivery that is refused is logged with its id', async (t) => {

@@ -1,9 +1,8 @@
 import { DOOR } from '../helpers/door.ts';
+import { CLIENTS } from '../helpers/forges.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { REPOSITORY, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
-
-const FORGES = forgesOf(import.meta.url);
 
 const STRICT = TITLES.replace('^feat: ', '^never');
 const FILES = { '.gatehouse.yml': TITLES };
@@ -40,7 +39,7 @@ async function quietRepositories(story: Story) {
   return { names, states, first, second, third };
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a resync asks little of quiet repositories, and finds each change`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge } = story;

@@ -5,11 +5,10 @@ import { makeLog } from '../../src/log.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../helpers/collector.ts';
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { drawTrace, namesIn } from '../helpers/draw-trace.ts';
+import { CLIENTS } from '../helpers/forges.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
-import { forgesOf, type Story, tellStory } from '../helpers/story.ts';
+import { type Story, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
-
-const FORGES = forgesOf(import.meta.url);
 
 const POLICY = `version: 1
 rules:
@@ -25,6 +24,12 @@ const BODY = 'a description that nobody else has to read';
 const DRAWN = (await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8'))
   .split('\n')
   .filter((line) => /^(?:POST \/webhook|└─| {3}[├└]─).* ms /.test(line));
+
+/** What a review reads at once has no order: by name. */
+function withoutOrder(names: readonly string[]): readonly string[] {
+  const [from, to] = [5, -2];
+  return [...names.slice(0, from), ...names.slice(from, to).toSorted(), ...names.slice(to)];
+}
 
 const traces = (collector: Collector) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
 
@@ -56,7 +61,7 @@ function doorOf(t: ExecutionContext, collector: Collector, delivery: string): Re
   return causes[0] as ReceivedSpan;
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a trace leads from the delivery over the job to the status`, async (t) => {
     await using collector = await startCollector();
     const story = await tellStory(name, FILES, traces(collector));
@@ -99,7 +104,11 @@ for (const name of FORGES) {
 
     if (name === 'gitea') {
       const drawing = drawTrace(collector.spans, door);
-      t.deepEqual(namesIn(DRAWN), namesIn(drawing), `docs/operations.md must have:\n${drawing.join('\n')}`);
+      t.deepEqual(
+        withoutOrder(namesIn(DRAWN)),
+        withoutOrder(namesIn(drawing)),
+        `docs/operations.md must have:\n${drawing.join('\n')}`,
+      );
     }
 
     const signed = /sha256=|[0-9a-f]{64}/;
