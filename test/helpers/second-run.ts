@@ -63,7 +63,6 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'stories/machines',
     'stories/merge-queue',
     'stories/override',
-    'stories/override-locked',
     'stories/override-lost-webhook',
     'stories/owners',
     'stories/remembered',

@@ -1,6 +1,10 @@
-import { WORKER } from '../helpers/door.ts';
-import { ALL_FORGES, type Story, tellStory } from '../helpers/story.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
+import { ALL_FORGES, forgesOf, resyncNow, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
+
+const gatehouse = shareStories(test, ALL_FORGES);
 
 const POLICY = `version: 1
 override: { by: bob }
@@ -9,109 +13,108 @@ rules:
     require: { title: '^feat: ' }
 `;
 
-for (const name of ALL_FORGES) {
+const tell = (name: ForgeName) => gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+const commandFor = (scene: Scene, number: number) => `/gatehouse override titled ${scene.head(number)} hotfix`;
+
+/** A pull request that fails. */
+async function opened(scene: Scene): Promise<number> {
+  const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+  await scene.settled();
+  return number;
+}
+
+// Serial: one resync at a time.
+for (const name of FORGES) {
   test.serial(`${name}: a resync finds that the comment of an override is gone`, async (t) => {
-    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
-    const { forge, repository, door } = story;
+    const scene = tell(name);
+    const { forge, repository, door } = scene;
     const counted = async () => {
       const page = await (await fetch(door.metricsUrl)).text();
       return Number(/^gatehouse_overrides_total (\d+)$/m.exec(page)?.[1]);
     };
-    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await story.settled();
-    const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
-    const comment = await story.comment(number, 'bob', command);
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
-    t.is(await counted(), 1);
+    const number = await opened(scene);
+    const before = await counted();
+    const comment = await scene.comment(number, 'bob', commandFor(scene, number));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    t.is(await counted(), before + 1);
 
-    await story.edit(number, { body: 'Judged again' });
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
-    t.is(await counted(), 1, 'each override once');
+    await scene.edit(number, { body: 'Judged again' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'success');
+    t.is(await counted(), before + 1, 'each override once');
 
     forge.deleteComment(repository, number, comment);
-    const since = new Date();
-    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, WORKER);
-    await story.resynced(since);
-    await story.settled();
-    t.is(story.status(number)?.state, 'failure');
+    await resyncNow(gatehouse(name));
+    await scene.settled();
+    t.is(scene.status(number)?.state, 'failure');
   });
+}
 
+for (const name of ALL_FORGES) {
   const found = name === 'github' ? 'is found by the next review' : 'never counts';
   test.serial(`${name}: an override whose webhook was lost ${found}`, async (t) => {
-    await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
-    const { forge, repository } = story;
-    const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await story.settled();
-    const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
+    const scene = tell(name);
+    const { forge, repository } = scene;
+    const number = await opened(scene);
+    const command = commandFor(scene, number);
     const { id } = forge.comment(repository, number, 'bob', command);
     // However long ago: whoever edited it may have chosen that no webhook arrives.
     const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);
     Object.assign(comment ?? {}, { at: new Date(Date.now() - 3_600_000).toISOString() });
-    await story.edit(number, { body: 'Judged again' });
-    await story.settled();
-    t.is(story.status(number)?.state, name === 'github' ? 'success' : 'failure');
+    await scene.edit(number, { body: 'Judged again' });
+    await scene.settled();
+    t.is(scene.status(number)?.state, name === 'github' ? 'success' : 'failure');
     if (name !== 'github') {
-      t.regex(story.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
-      await story.comment(number, 'bob', command);
-      await story.settled();
-      t.is(story.status(number)?.state, 'success');
+      t.regex(scene.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
+      await scene.comment(number, 'bob', command);
+      await scene.settled();
+      t.is(scene.status(number)?.state, 'success');
     }
   });
 }
 
 test.serial('gitea: the edit of a comment is still known after its repository was hidden', async (t) => {
-  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
-  const { forge, repository, door } = story;
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-  await story.settled();
-  const comment = await story.comment(number, 'bob', 'Thanks!');
-  await story.editComment(
-    number,
-    'alice',
-    comment,
-    `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`,
-  );
-  await story.settled();
-  editedAtOnce(story, number, comment);
+  const scene = tell('gitea');
+  const { forge, repository } = scene;
+  const number = await opened(scene);
+  const comment = await scene.comment(number, 'bob', 'Thanks!');
+  await scene.editComment(number, 'alice', comment, commandFor(scene, number));
+  await scene.settled();
+  editedAtOnce(scene, number, comment);
   forge.fault({ path: new RegExp(`^/repos/${repository}`), fault: { kind: 'status', status: 404 } });
-  const since = new Date();
-  {
-    await using _another = await story.openDoor({ REDIS_URL: door.redisUrl }, WORKER);
-    await story.resynced(since);
-    await story.settled();
-  }
+  await resyncNow(gatehouse('gitea'));
+  await scene.settled();
   forge.clearFaults();
-  await story.edit(number, { body: 'Judged again' });
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
-  t.regex(story.comments(number).join(), /by `bob` was edited\./);
+  await scene.edit(number, { body: 'Judged again' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+  t.regex(scene.comments(number).join(), /by `bob` was edited\./);
 });
 
 test.serial('gitea: a webhook for another pull request does not hide the edit of a comment', async (t) => {
-  await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
-  const { forge, repository } = story;
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-  const other = await story.open({ 'b.txt': 'b\n' });
-  await story.settled();
+  const scene = tell('gitea');
+  const { forge, repository } = scene;
+  const number = await opened(scene);
+  const other = await scene.open({ 'b.txt': 'b\n' });
+  await scene.settled();
   const comment = forge.comment(repository, number, 'bob', 'Thanks!');
-  const command = `/gatehouse override titled ${forge.pull(repository, number).headSha} hotfix`;
+  const command = commandFor(scene, number);
   // Whoever knows the webhook's secret can send it before the comment is posted: ids are consecutive.
-  await story.tell({ kind: 'comment', number: other, comment: { ...comment, body: command }, action: 'created' });
-  await story.settled();
-  await story.tell({ kind: 'comment', number, comment, action: 'created' });
-  await story.editComment(number, 'alice', comment.id, command);
-  await story.settled();
-  editedAtOnce(story, number, comment.id);
-  await story.edit(number, { body: 'Judged again' });
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
-  t.regex(story.comments(number).join(), /by `bob` was edited\./);
+  await scene.tell({ kind: 'comment', number: other, comment: { ...comment, body: command }, action: 'created' });
+  await scene.settled();
+  await scene.tell({ kind: 'comment', number, comment, action: 'created' });
+  await scene.editComment(number, 'alice', comment.id, command);
+  await scene.settled();
+  editedAtOnce(scene, number, comment.id);
+  await scene.edit(number, { body: 'Judged again' });
+  await scene.settled();
+  t.is(scene.status(number)?.state, 'failure');
+  t.regex(scene.comments(number).join(), /by `bob` was edited\./);
 });
 
 /** As Gitea shows a comment that was edited in the second of its posting. */
-function editedAtOnce({ forge, repository }: Story, number: number, id: number): void {
+function editedAtOnce({ forge, repository }: Scene, number: number, id: number): void {
   const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);
   Object.assign(comment ?? {}, { editedAt: comment?.at });
 }

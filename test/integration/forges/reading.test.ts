@@ -343,6 +343,31 @@ for (const name of FORGES) {
     t.true(reviews.every(({ submittedAt }) => Math.abs(Date.now() - Date.parse(submittedAt)) < 600_000));
   });
 
+  test(`${name}: comments are read with who wrote them, and whether they were edited`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const isGitHub = name === 'github';
+    const text = '/gatehouse override titled';
+    const posted = (author: string) => simulated.comment(SITE, ref.number, author, text).id;
+    const [first, ...others] = ['bob', isGitHub ? 'renovate[bot]' : 'gitea-actions', 'ghost', 'carol'].map(posted);
+    const edit = (id: number | undefined, editedAt: string) =>
+      Object.assign(simulated.pull(SITE, ref.number).comments.find((one) => one.id === id) ?? {}, { editedAt });
+    edit(first, new Date(Date.now() + 60_000).toISOString());
+    const inItsSecond = others.at(-1);
+    edit(inItsSecond, simulated.pull(SITE, ref.number).comments.at(-1)?.at ?? '');
+    t.deepEqual(
+      (await forge.comments(ref)).map(({ author, bot, body, edited }) => [author, bot, body, edited]),
+      [
+        ['bob', false, text, 'yes'],
+        [isGitHub ? 'renovate' : 'gitea-actions', true, text, isGitHub ? 'no' : 'no-by-seconds'],
+        [null, !isGitHub, text, isGitHub ? 'no' : 'no-by-seconds'],
+        ['carol', false, text, isGitHub ? 'yes' : 'no-by-seconds'],
+      ],
+    );
+    simulated.deleteComment(SITE, ref.number, first ?? 0);
+    t.is((await forge.comments(ref)).length, 3);
+  });
+
   test(`${name}: repositories that may be written to are listed, and no archived ones`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const names = [

@@ -72,6 +72,8 @@ test('co-authors are named in the last paragraph, in any case, also folded', (t)
   t.deepEqual(named(`Change it\n\nBecause.\n${BOB}\nSigned-off-by: a <a@b>`), ['bob@example.test']);
   t.deepEqual(named('Change it\n\nCo-authored-by: a <a@x.test>, b <b@x.test>'), ['a@x.test', 'b@x.test']);
   t.deepEqual(named('Change it\n\nCo-authored-by: Bob\nCo-authored-by: bob@x.test'), ['Bob', 'bob@x.test']);
+  t.deepEqual(named(`Change it\n\n* one\n\n${BOB}\n\n* two\n\n---------\n\n${BOB}`), ['bob@example.test']);
+  t.is(named(`Change it\n\n${lines(15)}\n${BOB}`).at(-1), 'bob@example.test');
   t.deepEqual(named('Change it\n\nSigned-off-by: a <a@b>\nCo-authored-by: Bob\n# a comment\n <bob@x.test>'), ['Bob']);
 });
 

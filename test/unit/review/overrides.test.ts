@@ -1,3 +1,4 @@
+import type { Makers } from '../../../src/facts/authors/makers.ts';
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import { textDigest } from '../../../src/forges/port/command.ts';
@@ -49,11 +50,17 @@ interface World {
   readonly lastChange?: string;
   /** What the forge answers when it is asked for comments. */
   readonly fault?: ForgeError;
+  /** The login of whoever pushed the head, as a webhook has told. */
+  readonly pushedBy?: string;
+  /** Logins of those whose commits a force-push has taken away. */
+  readonly gone?: readonly string[];
 }
+
+const pushOf = (by: string) => ({ sha: HEAD, by, from: null, isUpdate: false });
 
 /** The verdict, with the overrides that were read. `asked`: what the forge was asked for. */
 async function judged({ policy: text = POLICY, given = GIVEN, comments = [], known = {}, ...world }: World) {
-  const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange, fault } = world;
+  const { writers = ['bob', 'carol', 'dave'], unknown = [], lastChange, fault, pushedBy, gone = [] } = world;
   const policy = typeof text === 'string' ? policyOf(text) : text;
   const facts = factsOf(given);
   const evaluation = evaluate(policy, facts);
@@ -64,7 +71,8 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
   };
   const commits = (given.commits ?? []).length > 0 ? withHead(facts.commits.commits) : [];
   const forge: Partial<Forge> = {
-    machineAccounts: [],
+    machineAccounts: ['ci-*'],
+    accounts: async () => facts.commits.accounts,
     // Where no commits are listed, the base has the head.
     branchCommit: async () => HEAD,
     self: async () => 'gatehouse',
@@ -84,7 +92,11 @@ async function judged({ policy: text = POLICY, given = GIVEN, comments = [], kno
     noting(`permission of ${login}`, unknown.includes(login) ? 'unknown' : yesNo(writers.includes(login)));
   const pullRequest = pullRequestOf(given);
   const recorded = async () => ({ posted: new Map(), ...known });
-  const sources = { preloaded: {}, writeAccess };
+  const makers: Makers = {
+    pushes: async () => noting('pushes', pushedBy === undefined ? [] : [pushOf(pushedBy)]),
+    remember: async (_pullRequest, logins) => [...logins, ...gone],
+  };
+  const sources = { preloaded: {}, writeAccess, makers };
   const overrides = await readOverrides(forge as Forge, policy, pullRequest, evaluation, recorded, sources);
   const verdict = verdictOf(evaluation, overrides);
   const links = { place: () => undefined, page: () => undefined, rule: () => undefined };
@@ -217,6 +229,7 @@ test('strangers with commands never crowd out a member of the organisation', asy
   );
 });
 
+const NAMING_BOB = 'x\n\nCo-authored-by: Bob <b@home.test>';
 const mallory = { message: 'x', author: 'mallory', committer: 'mallory' };
 /** Every way to get one that does not count, and what people read about it. */
 const REFUSED: readonly (readonly [what: string, world: World, why: RegExp])[] = [
@@ -316,6 +329,39 @@ const REFUSED: readonly (readonly [what: string, world: World, why: RegExp])[] =
     'by somebody who may have committed under another address',
     { given: { ...GIVEN, commits: [{ message: 'x', author: null, email: 'b@home.test' }] }, comments: [comment()] },
     /^may be by somebody who committed .* "b@home.test"/,
+  ],
+  [
+    'by a co-author',
+    {
+      given: { ...GIVEN, commits: [{ message: NAMING_BOB }], accounts: { 'b@home.test': 'bob' } },
+      comments: [comment()],
+    },
+    /^was written by somebody whom a commit .* names as its co-author$/,
+  ],
+  [
+    'by somebody who may be the co-author',
+    { given: { ...GIVEN, commits: [{ message: NAMING_BOB }] }, comments: [comment()] },
+    /no account is known for "b@home.test"/,
+  ],
+  [
+    'by whoever pushed a commit',
+    { given: { ...GIVEN, commits: [{ message: 'x' }] }, comments: [comment()], pushedBy: 'bob' },
+    /^was written by somebody who pushed a commit/,
+  ],
+  [
+    'by whoever made a commit that is gone',
+    { given: { ...GIVEN, commits: [{ message: 'x' }] }, comments: [comment()], gone: ['bob'] },
+    /^was written by somebody who made a commit .* that was there before/,
+  ],
+  [
+    'by a machine of the operator’s',
+    { policy: POLICY.replace('bob', 'ci-1'), comments: [comment({ author: 'CI-1' })], writers: ['ci-1'] },
+    /^was written by a bot$/,
+  ],
+  [
+    'by a machine of the policy’s',
+    { policy: `${POLICY}machine_accounts: [bob]\n`, comments: [comment()] },
+    /^was written by a bot$/,
   ],
   [
     'by somebody who is not named',
