@@ -32,7 +32,9 @@ const BUSY = 2;
 /** Stories of which GitHub's other answers may change nothing. Who has signed is read by GraphQL alone, which may then not say it. */
 const STORIES_OF_SEEDS = [
   ...['--match=github*', '--match=!*verified signature is ever green'],
-  ...['remembered', 'updates', 'four-eyes', 'inline'].map((name) => `test/stories/${name}.test.ts`),
+  ...['integration/forges/authors', 'integration/forges/updates', 'stories/remembered', 'stories/inline'].map(
+    (name) => `test/${name}.test.ts`,
+  ),
 ];
 
 export interface Choices {

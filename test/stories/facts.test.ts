@@ -236,4 +236,39 @@ for (const name of ALL_FORGES) {
       scene.forge.clearFaults();
     }
   });
+
+  const announced = FACT_NAMES.filter((fact) =>
+    FACTS[fact].forges[name].webhooks.some(({ starts }) => starts === 'asking'),
+  );
+
+  test.serial(`${name}: before a fact is read, it is stored that its webhooks are waited for`, async (t) => {
+    // Of these, others than the review's facts are read in the same way before: the pull request, and its status.
+    const readBefore: readonly FactName[] = name === 'github' ? ['triage'] : ['triage', 'checks'];
+    for (const { fact, scene, number } of await arrange(announced.filter((one) => !readBefore.includes(one)))) {
+      let stored: readonly unknown[] | undefined;
+      scene.when(undefined, WAYS[fact].reads(scene.repository, number), async () => {
+        const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
+        stored = (await scene.door.database.query(query, [scene.repository])).rows;
+      });
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      await scene.settled();
+      // Else what changes after the reading would start no review.
+      t.deepEqual(stored, [{ asks: [fact] }], fact);
+    }
+  });
+
+  test.serial(`${name}: a webhook of what no rule looks at asks the forge nothing`, async (t) => {
+    for (const fact of announced) {
+      const scene = gatehouse(name).scene({
+        '.gatehouse.yml': "version: 1\nrules: [{ id: it, require: { title: '.' } }]\n",
+      });
+      const number = await scene.open(FILES);
+      await scene.settled();
+      const before = scene.forge.seen.length;
+      await WAYS[fact].change(scene, number);
+      await scene.settled();
+      const asked = scene.forge.seen.slice(before).filter(({ path }) => path.includes(`/repos/${scene.repository}/`));
+      t.deepEqual(asked, [], fact);
+    }
+  });
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Forge } from '../../src/forges/port/forge.ts';
+import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
 import { type Baselines, makeBaselines } from '../../src/jobs/resync/baselines.ts';
 import { makeParseBaseline } from '../../src/jobs/resync/parsed-baselines.ts';
@@ -48,26 +49,43 @@ function baselinesOf(pool: pg.Pool, forge: Partial<Forge>, workers: Parser = WOR
   });
 }
 
-/** A forge whose policy repository a test replaces: `is`. Its policy allows as many files as the repository's id says. */
+interface Present {
+  /** Undefined: it is not there, or not shown. An error: what the forge answers instead. */
+  readonly repository: RepositoryNow | undefined | ForgeError;
+  /** Of its policy. */
+  readonly text?: string;
+}
+
+/** A forge whose policy repository a test replaces. `is`: looks at it as it is then, and returns the problem and the text in force. */
 function replaceable() {
-  let present: RepositoryNow | undefined = FIRST;
+  let present: Present = { repository: FIRST };
+  let looks = 0;
   const { pool, row } = oneRow();
   const baselines = baselinesOf(pool, {
-    repository: async () => present,
-    branchCommit: async () => `commit of ${present?.id}`,
-    fileAt: async () => textOf(Number(present?.id)),
+    async repository() {
+      if (present.repository instanceof ForgeError) {
+        throw present.repository;
+      }
+      return present.repository;
+    },
+    branchCommit: async () => `commit ${looks}`,
+    fileAt: async (_repository, path) => (path === '.gatehouse.yml' ? present.text : undefined),
   });
-  /** Looks at the repository as it is then, and returns the problem and the text in force. */
-  const is = async (now: RepositoryNow | undefined) => {
-    present = now;
+  const is = async (repository: Present['repository'], text?: string) => {
+    const id = repository instanceof ForgeError ? 0 : Number(repository?.id);
+    present = { repository, text: text ?? textOf(id) };
+    looks += 1;
     await baselines.refresh(NAME);
     return [row().problem, row().inForce?.text];
   };
-  return is;
+  return { baselines, is };
 }
 
+const BROKEN = 'version: 2\nrules: []\n';
+const of = async (baselines: Baselines) => (await baselines.of('acme/widgets')).kind;
+
 test('another repository under the name of the baseline is not trusted', async (t) => {
-  const is = replaceable();
+  const { is } = replaceable();
   t.deepEqual(await is(FIRST), [null, textOf(1)]);
   t.deepEqual(await is({ ...FIRST, id: '2' }), ['replaced', textOf(1)]);
   t.deepEqual(await is(undefined), ['missing', textOf(1)]);
@@ -76,9 +94,42 @@ test('another repository under the name of the baseline is not trusted', async (
 });
 
 test("a baseline ends where its owner's name belongs to another account", async (t) => {
-  const is = replaceable();
+  const { is } = replaceable();
   await is(FIRST);
   t.deepEqual(await is({ ...FIRST, id: '2', ownerId: '20' }), [null, textOf(2)]);
+});
+
+test('a broken, lost, renamed or unreadable baseline leaves the last good one', async (t) => {
+  const { is } = replaceable();
+  t.deepEqual(await is(FIRST), [null, textOf(1)]);
+  t.deepEqual(await is(FIRST, BROKEN), ['broken', textOf(1)]);
+  t.deepEqual(await is(new ForgeError('refused', 'no')), ['unreadable', textOf(1)]);
+  t.deepEqual(await is(undefined), ['missing', textOf(1)]);
+  // The forge redirects the old name to the repository, which may belong to somebody else now.
+  t.deepEqual(await is({ ...FIRST, name: 'mallory/taken' }, textOf(9)), ['missing', textOf(1)]);
+  t.deepEqual(await is(FIRST, textOf(2)), [null, textOf(2)]);
+});
+
+test('a first baseline that is broken is an error, not the absence of one', async (t) => {
+  const { baselines, is } = replaceable();
+  t.deepEqual(await is(FIRST, BROKEN), ['broken', undefined]);
+  t.is(await of(baselines), 'broken');
+  await is(FIRST);
+  t.is(await of(baselines), 'policy');
+});
+
+test('nothing is judged while it is not known whether there is a baseline', async (t) => {
+  const { baselines, is } = replaceable();
+  await t.throwsAsync(is(new ForgeError('unavailable', 'no')), { message: 'no' });
+  await t.throwsAsync(of(baselines), { message: 'no' });
+});
+
+test('an owner without a visible policy repository has none, until it is seen', async (t) => {
+  const { baselines, is } = replaceable();
+  t.deepEqual(await is(undefined), [null, undefined]);
+  t.is(await of(baselines), 'none');
+  t.deepEqual(await is(FIRST), [null, textOf(1)]);
+  t.is(await of(baselines), 'policy');
 });
 
 test('a look that a push requests sees the push, also while another look runs', async (t) => {

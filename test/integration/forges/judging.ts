@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava';
 import { type ForgeConfig, makeForge } from '../../../src/forges/make-forge.ts';
+import { ForgeError } from '../../../src/forges/port/forge-error.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { parseCases } from '../../../src/review/cases/parse.ts';
 import { evaluate, neededOwnerTeams } from '../../../src/review/evaluation/evaluate.ts';
@@ -42,6 +43,18 @@ const workers: ReviewWorkers = {
   close: async () => {},
 };
 
+/** What a forge did not answer in a usable way is asked again, as by a job. */
+async function patiently<T>(ask: () => Promise<T>, attempts = 5): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (attempts > 1 && error instanceof ForgeError && error.kind === 'unavailable') {
+      return patiently(ask, attempts - 1);
+    }
+    throw error;
+  }
+}
+
 /** A forge of its own, with these files in its repository. It ends with the test. */
 export async function judgedSite(
   t: ExecutionContext,
@@ -63,7 +76,7 @@ export async function judgedSite(
   return Object.assign(makeSimulatedSite(forge, REPOSITORY), {
     forge,
     async judge(number: number) {
-      const result = await judge(context, { repository: REPOSITORY, number });
+      const result = await patiently(() => judge(context, { repository: REPOSITORY, number }));
       if (result.kind !== 'judged') {
         throw new Error(`#${number} is not judged: ${result.kind}`);
       }

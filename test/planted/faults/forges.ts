@@ -136,7 +136,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/gitea/timeline.ts',
     find: '[...events, ...hiddenWithdrawals(events, requested)]',
     replace: '[...events]',
-    tests: ['test/stories/four-eyes.test.ts'],
+    tests: ['test/integration/forges/reviews.test.ts'],
   },
   {
     id: 'forges-withdrawn-team-assigned',
@@ -144,7 +144,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/github/timeline.ts',
     find: '=== by && assignedAt.has(doneBy(entry))',
     replace: '=== by',
-    tests: ['test/stories/four-eyes.test.ts'],
+    tests: ['test/integration/forges/reviews.test.ts'],
   },
   {
     id: 'forges-untold-old-name',
@@ -168,7 +168,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/github/actor.ts',
     find: "return FIRST_TIME[association ?? ''] ?? 'unknown';",
     replace: "return FIRST_TIME[association ?? ''] ?? 'no';",
-    tests: ['test/stories/machines.test.ts', 'test/integration/forges/missing-words.test.ts'],
+    tests: ['test/integration/forges/authors.test.ts', 'test/integration/forges/missing-words.test.ts'],
   },
   {
     id: 'forges-uncounted-is-none',
@@ -209,7 +209,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/gitea/comments.ts',
     find: "? 'no-by-seconds' : 'yes',",
     replace: "? 'no' : 'yes',",
-    tests: ['test/stories/override.test.ts', 'test/stories/override-lost-webhook.test.ts'],
+    tests: ['test/integration/forges/reading.test.ts', 'test/stories/override-lost-webhook.test.ts'],
   },
   {
     id: 'forges-redirect-to-other-host',

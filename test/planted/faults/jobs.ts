@@ -140,7 +140,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/review/review-pull-request.ts',
     find: 'onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),',
     replace: 'onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts.slice(1)),',
-    tests: ['test/stories/checks.test.ts'],
+    tests: ['test/stories/facts.test.ts'],
   },
   {
     id: 'jobs-recheck-by-anybody',

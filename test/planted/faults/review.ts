@@ -40,7 +40,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/forges/github/commits.ts',
     find: '(person.login === null && isServer)',
     replace: '(person.login === null && !isServer)',
-    tests: ['test/stories/four-eyes.test.ts'],
+    tests: ['test/integration/forges/authors.test.ts'],
   },
   {
     id: 'review-author-withdraws-request',
@@ -48,7 +48,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/withdrawn-requests.ts',
     find: 'requesters.every((one) => one === login)',
     replace: 'requesters.some((one) => one === login)',
-    tests: ['test/stories/four-eyes.test.ts'],
+    tests: ['test/unit/review/predicates.test.ts', 'test/integration/forges/reviews.test.ts'],
   },
   {
     id: 'review-deleted-account-withdraws',
@@ -232,7 +232,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/commits.ts',
     find: '(wanted.signed_off !== undefined && !cleanMerges.has(sha))',
     replace: '(wanted.signed_off !== undefined && cleanMerges.has(sha))',
-    tests: ['test/unit/review/predicates.test.ts', 'test/stories/four-eyes.test.ts'],
+    tests: ['test/unit/review/predicates.test.ts', 'test/unit/review/docs.test.ts'],
   },
   {
     id: 'review-sign-off-of-others',

@@ -1,9 +1,12 @@
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import { factsOf } from '../../../src/facts/table.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { RepositoryNow, Visibility } from '../../../src/forges/port/pull-request.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import { redacted } from '../../../src/review/evaluation/redact.ts';
 import { overridersOf } from '../../../src/review/overrides/override.ts';
+import { isHiddenIn } from '../../../src/review/policy/load.ts';
 import { hideRules, mergeBaseline } from '../../../src/review/policy/merge.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy } from '../../../src/review/policy/policy.ts';
@@ -183,3 +186,25 @@ test('a hidden rule that waits for others is still waited for', (t) => {
   t.is(verdict.state, 'pending');
   t.is(verdict.description, 'Waiting for the rule two');
 });
+
+/** Whether the conditions of a policy of this visibility are hidden in a repository of that one. */
+const HIDDEN_IN: readonly (readonly [policy: Visibility, shownIn: Visibility | undefined, isHidden: boolean])[] = [
+  ['public', 'public', false],
+  ['public', undefined, false],
+  ['internal', 'public', true],
+  ['internal', 'internal', false],
+  ['internal', 'private', false],
+  ['internal', undefined, true],
+  ['private', 'public', true],
+  ['private', 'internal', true],
+  ['private', 'private', false],
+  ['private', undefined, true],
+];
+
+for (const [policy, visibility, isHidden] of HIDDEN_IN) {
+  const becomes = isHidden ? 'hidden' : 'shown';
+  test(`conditions are ${becomes}: ${policy} policy, ${visibility ?? 'unknown'} repository`, async (t) => {
+    const forge: Partial<Forge> = { repository: async () => ({ ...({} as RepositoryNow), visibility }) };
+    t.is(await isHiddenIn(forge as Forge, policy, 'octo/site'), isHidden);
+  });
+}

@@ -4,7 +4,7 @@ import { clientOf, onBothForges, refOf } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { ask, call } from './reading.ts';
 
-/** What a Gitea, simulated or real, tells of comments, whose edits may override a rule, and of who may write. */
+/** What a Gitea, simulated or real, tells of people: what they said, whose an address is, and who may write. */
 const both = onBothForges(test);
 const gatehouseOf = shareGatehouse(test);
 
@@ -58,4 +58,14 @@ both('who may write is known without being an administrator', async (t, forge) =
   t.is(await writes('Bob'), 'yes');
   t.is(await writes('mallory'), 'no');
   t.is(await writes('nobody'), 'no');
+});
+
+both('an address is known to be an account’s that may write, or the one that hides it', async (t, forge) => {
+  const site = await forge.site();
+  await site.push('topic', { 'app.ts': 'one\n' });
+  await site.review(await site.open('topic'), 'bob', 'approved');
+  const addresses = ['bob@example.test', 'bob@noreply.localhost', 'bob@elsewhere.test'];
+  const named = addresses.map((address) => ({ address, sha: '' }));
+  const accounts = await clientOf(t, forge).accounts(site.repository, named);
+  t.deepEqual([...accounts.values()], ['bob', 'bob', null]);
 });
