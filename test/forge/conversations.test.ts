@@ -1,11 +1,9 @@
 import test from '../helpers/test.ts';
 import { clientOf, onBothForges, refOf } from './forges.ts';
-import { shareGatehouse } from './gatehouse.ts';
 import { ask, call } from './reading.ts';
 
 /** What a Gitea, simulated or real, tells of conversations at lines. */
 const both = onBothForges(test);
-const gatehouseOf = shareGatehouse(test);
 
 const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
 const AT = { path: 'app.ts', line: 2, body: 'Why?' };
@@ -55,21 +53,4 @@ both('comments of one review at one line are one conversation, and Gatehouse’s
   await site.commentInline(number, 'bob', AT);
   await site.commentInline(number, 'bob', AT);
   t.is((await client.conversations(ref, head)).conversations.length, 2, 'each review begins its own');
-});
-
-both('a rule about conversations follows what a Gitea tells, and a recheck', async (t, forge) => {
-  const gatehouse = await gatehouseOf(forge);
-  const policy = 'version: 1\nrules: [{ id: answered, require: { threads: {} } }]\n';
-  const site = await gatehouse.site({ '.gatehouse.yml': policy });
-  const sha = await site.push('topic', FILES);
-  const number = await site.open('topic');
-  await site.expect(t, sha, 'success');
-  const comment = await site.commentInline(number, 'bob', AT);
-  await site.expect(t, sha, 'failure');
-  await site.resolve(number, 'alice', comment);
-  await site.comment(number, 'alice', '/gatehouse recheck');
-  await site.expect(t, sha, 'success');
-  await site.resolve(number, 'bob', comment, false);
-  await gatehouse.resync(t);
-  await site.expect(t, sha, 'failure');
 });

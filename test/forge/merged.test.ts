@@ -1,5 +1,4 @@
 import { statusDescription } from '../../src/forges/port/postings.ts';
-import { gatehouse } from '../helpers/process.ts';
 import { MAIN, type Site } from '../helpers/site.ts';
 import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
@@ -129,16 +128,6 @@ both('what a fork brought in can be read when the fork is gone', async (t, forge
   );
 });
 
-const POLICY = `version: 1
-rules:
-  - { id: titled, require: { title: '^feat' } }
-  - { id: small, require: { changed_lines: '<= 1' } }
-  - { id: signed, require: { commits: { every: { signed_off: true } } } }
-  - { id: fresh, require: { approvals: { count: 1, fresh: except-updates } } }
-  - { id: ci, require: { checks: { name: ci, from: bob } } }
-  - { id: owned, require: { approvals: { from: [CODEOWNERS] } } }
-`;
-
 both('a review of what was merged can no longer be dismissed', async (t, forge) => {
   const site = await forge.site();
   await site.push('topic', { 'topic.ts': 'one\n' });
@@ -148,38 +137,4 @@ both('a review of what was merged can no longer be dismissed', async (t, forge) 
   await t.throwsAsync(site.dismiss(number, review), {
     message: /can't dismiss a review associated to a closed or merged PR/,
   });
-});
-
-both('a backtest judges what was merged at the head that was merged', async (t, forge) => {
-  const site = await forge.site({ '.gatehouse.yml': POLICY, CODEOWNERS: '.* @bob\n' });
-  async function opened(branch: string): Promise<{ sha: string; number: number }> {
-    const sha = await site.push(branch, { [`${branch}.ts`]: 'one\n' });
-    return { sha, number: await site.open(branch, { title: 'feat: it' }) };
-  }
-  const updated = await opened('updated');
-  await site.review(updated.number, 'bob', 'approved');
-  const passing = await opened('passing');
-  await site.review(passing.number, 'bob', 'approved');
-  await site.setStatus('bob', passing.sha, { context: 'ci', state: 'success' });
-  await site.mergeByButton(passing.number);
-  const dismissed = await opened('dismissed');
-  const review = await site.review(dismissed.number, 'bob', 'approved');
-  await site.dismiss(dismissed.number, review);
-  await site.mergeByButton(dismissed.number);
-  await site.updateBranch(updated.number);
-  await site.mergeByButton(updated.number);
-  await site.deleteBranch('updated');
-
-  const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
-  const { code, stdout, stderr } = await gatehouse(['backtest', site.repository, '--json'], env).ended();
-  t.is(code, 0, stderr);
-  const { verdicts }: { verdicts: { number: number; rules: { id: string; outcome: string }[] }[] } = JSON.parse(stdout);
-  const found = (number: number) =>
-    Object.fromEntries(
-      verdicts.find((verdict) => verdict.number === number)?.rules.map(({ id, outcome }) => [id, outcome]) ?? [],
-    );
-  const unsigned = { titled: 'holds', small: 'holds', signed: 'does not hold' };
-  t.deepEqual(found(passing.number), { ...unsigned, fresh: 'holds', ci: 'holds', owned: 'holds' });
-  t.deepEqual(found(dismissed.number), { ...unsigned, fresh: 'waits', ci: 'waits', owned: 'waits' });
-  t.deepEqual(found(updated.number), { ...unsigned, fresh: 'holds', ci: 'waits', owned: 'holds' });
 });

@@ -1,5 +1,4 @@
 import { MAIN, type Site } from '../helpers/site.ts';
-import { eventually } from '../helpers/until.ts';
 import type { TestForge } from './test-forge.ts';
 
 /** The status of pull requests into the default branch. */
@@ -39,14 +38,6 @@ export interface PullShape {
 
 export const pullOf = (forge: TestForge, site: Site, number: number) =>
   ask<PullShape>(forge, `/repos/${site.repository}/pulls/${number}`);
-
-/** Waits until Gatehouse's status of a commit says so. It follows the comment. */
-export function described(site: Site, sha: string, description: string): Promise<void> {
-  return eventually(
-    `the status of ${sha} says: ${description}`,
-    async () => (await site.status(sha, OURS))?.description === description,
-  );
-}
 
 /** Where Gatehouse's comments at lines are: `path:line`, in order. */
 export async function inlinesOf(site: Site, number: number): Promise<readonly string[]> {

@@ -1,20 +1,19 @@
 import type { ExecutionContext } from 'ava';
 import fc from '../helpers/property.ts';
 import { sized } from '../helpers/size.ts';
-import { ALL_FORGES, forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, resyncNow, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { SEED } from '../simulated-forge/api/seed.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
-const gatehouse = shareStories(test, ALL_FORGES);
+const gatehouse = shareStories(test, FORGES);
 
-const policy = (checks: string) => ({
-  '.gatehouse.yml': `version: 1\nrules:\n  - id: ci\n    require: { checks: ${checks} }\n`,
-});
+const POLICY = {
+  '.gatehouse.yml': 'version: 1\nrules: [{ id: ci, require: { checks: { all: true, at_least: first } } }]\n',
+};
 const OURS = 'gatehouse/main';
-const ALL = policy('{ all: true }');
 const GREEN: readonly string[] = ['success', 'skipped', 'neutral'];
 
 type ForgeName = (typeof FORGES)[number];
@@ -29,146 +28,9 @@ async function report(scene: Scene, number: number, context: string, state: stri
 }
 
 async function resync(name: ForgeName, scene: Scene): Promise<void> {
-  await gatehouse(name).resyncAll();
+  await resyncNow(gatehouse(name));
   await scene.settled();
 }
-
-for (const name of FORGES) {
-  const known = (scene: Scene) => (name === 'forgejo' ? resync(name, scene) : scene.settled());
-
-  test.serial(`${name}: all checks wait for what is open, and what begins later ends a green`, async (t) => {
-    const scene = gatehouse(name).scene(ALL);
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.like(scene.status(number, OURS), { state: 'pending', description: 'Waiting for a first check' });
-    for (const [context, reported, state] of [
-      ['build', 'pending', 'pending'],
-      ['build', 'success', 'success'],
-      ['lint', 'pending', 'pending'],
-      ['lint', 'failure', 'pending'],
-      ['lint', 'success', 'success'],
-    ] as const) {
-      await report(scene, number, context, reported);
-      await known(scene);
-      t.is(scene.status(number, OURS)?.state, state, `${context} is ${reported}`);
-    }
-  });
-
-  test.serial(`${name}: the own status and those of its name are no check of all`, async (t) => {
-    const scene = gatehouse(name).scene(ALL);
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await report(scene, number, 'gatehouse/main', 'success');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'pending');
-    await report(scene, number, 'build', 'success');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'success');
-  });
-
-  test.serial(`${name}: what others set under the name for another base is a check`, async (t) => {
-    const scene = gatehouse(name).scene(ALL);
-    scene.forge.commit(scene.repository, 'next', {});
-    const number = await scene.open({ 'a.txt': 'a\n' }, { head: 'topic' });
-    const other = await scene.open('topic', { base: 'next' });
-    await report(scene, number, 'build', 'success');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'success');
-    t.is(scene.status(other, 'gatehouse/next')?.state, 'success', 'those of Gatehouse are no checks');
-
-    await report(scene, number, 'gatehouse/next', 'failure');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'pending');
-    await report(scene, number, 'gatehouse/next', 'success');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'success');
-
-    await report(scene, number, 'gatehouse/build', 'failure');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'pending');
-    await report(scene, number, 'gatehouse/build', 'success');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'success');
-    await report(scene, number, 'gatehouse/build', 'failure', true);
-    await resync(name, scene);
-    t.is(scene.status(number, OURS)?.state, 'pending', 'a resync finds one whose webhook was lost');
-  });
-
-  test.serial(`${name}: what Gatehouse has replaced of an earlier account is no check`, async (t) => {
-    const scene = gatehouse(name).scene(ALL);
-    scene.forge.commit(scene.repository, 'next', {});
-    const number = await scene.open({ 'a.txt': 'a\n' }, { head: 'topic' });
-    await report(scene, number, 'build', 'success');
-    await report(scene, number, 'gatehouse/next', 'pending');
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'pending');
-    const other = await scene.open('topic', { base: 'next' });
-    await known(scene);
-    t.is(scene.status(other, 'gatehouse/next')?.state, 'success');
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await known(scene);
-    t.is(scene.status(number, OURS)?.state, 'success');
-  });
-
-  test.serial(`${name}: checks of some names or all cost the same requests`, async (t) => {
-    const requests = async (checks: string) => {
-      const scene = gatehouse(name).scene(policy(checks));
-      const number = await scene.open({ 'a.txt': 'a\n' });
-      await scene.settled();
-      const { headSha } = scene.forge.pull(scene.repository, number);
-      return scene.forge.seen
-        .filter(
-          ({ method, path }) => (method === 'GET' || /graphql/.test(path)) && path.includes(`/${scene.repository}/`),
-        )
-        .map(({ path }) => path.replace(scene.repository, 'R').replace(headSha, 'SHA').replace(/\?.*/, ''))
-        .filter((path) => /check|statuses/.test(path));
-    };
-    const named = await requests('{ name: build }');
-    t.is(named.length, name === 'github' ? 2 : named.length, named.join());
-    t.deepEqual((await requests('{ all: true }')).toSorted(), named.toSorted());
-  });
-}
-
-test('github: a workflow between two jobs is open, and its suite’s end is heard', async (t) => {
-  const scene = gatehouse('github').scene(ALL);
-  const { forge, repository } = scene;
-  const number = await scene.open({ 'a.txt': 'a\n' });
-  const { headSha } = forge.pull(repository, number);
-  forge.openSuite(repository, headSha, 'idle');
-  const suite = forge.openSuite(repository, headSha, 'github-actions');
-  suite.set = { status: 'in_progress', conclusion: null };
-  const build = { name: 'build', app: 'github-actions', conclusion: 'success' };
-  await scene.tell({ kind: 'check-run', run: forge.runCheck(repository, headSha, build) });
-  await scene.settled();
-  t.like(scene.status(number, OURS), { state: 'pending', description: 'Waiting for the check github-actions[bot]' });
-  suite.set = { status: 'completed', conclusion: 'success' };
-  await scene.tell({ kind: 'check-suite', suite });
-  await scene.settled();
-  t.is(scene.status(number, OURS)?.state, 'success', 'the empty suite of idle does not count');
-});
-
-test('github: check suites that may not be read are an error, never green', async (t) => {
-  const scene = gatehouse('github').scene(ALL);
-  const path = new RegExp(`^/graphql/repos/${scene.repository}/commits/[^/]+/checks$`);
-  scene.forge.fault({ method: 'POST', path, fault: { kind: 'status', status: 403 } });
-  const number = await scene.open({ 'a.txt': 'a\n' });
-  await report(scene, number, 'build', 'success');
-  await scene.settled();
-  t.is(scene.status(number, OURS)?.state, 'error');
-});
-
-test('gitea: the comment links to the check that failed', async (t) => {
-  const scene = gatehouse('gitea').scene(ALL);
-  const { forge, repository } = scene;
-  const number = await scene.open({ 'a.txt': 'a\n' });
-  const { headSha } = forge.pull(repository, number);
-  const made = { context: 'build', state: 'failure', author: 'ci', description: '' };
-  // Gitea's own Actions name their page without the host.
-  const status = forge.setStatus(repository, headSha, { ...made, targetUrl: `/${repository}/actions/runs/1/jobs/0` });
-  await scene.tell({ kind: 'status', status });
-  await scene.settled();
-  const said = scene.comments(number).join();
-  t.true(said.includes(`[\`build\`](${forge.url}/${repository}/actions/runs/1/jobs/0) with \`failure\``), said);
-});
 
 /** How many random histories of a pull request's checks are played. */
 const SEQUENCES = sized(10, 200);
@@ -293,7 +155,7 @@ async function playTogether(
   histories: readonly (readonly Step[])[],
   which: string,
 ): Promise<void> {
-  const scene = gatehouse(name).scene(policy('{ all: true, at_least: first }'));
+  const scene = gatehouse(name).scene(POLICY);
   const played: Played[] = [];
   for (const [index] of histories.entries()) {
     const author = `dev-${scene.repository.replace(/\W/g, '-')}-${index}`;

@@ -8,7 +8,7 @@ const FORGES = forgesOf(import.meta.url);
 /**
  * What somebody can try who can only open a pull request. The rest is where its subject is: the same head into an easier branch
  * (shared-head), changes while a review runs (stale-review), NUL bytes, renames, deleted tests and forks (hidden-changes),
- * own and bought approvals (four-eyes, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
+ * own and bought approvals (integration/forges/authors, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
  * imitate Gatehouse (safety, inline), too many and too large changes (burst, large-changes, integration/forges/large),
  * checks (checks).
  */

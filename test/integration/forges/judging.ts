@@ -30,6 +30,8 @@ export interface JudgedSite extends SimulatedSite {
 /** What a test gives in the place of the operator. */
 interface Operator extends Pick<ForgeConfig, 'machineAccounts' | 'committer'> {
   readonly fallback?: JudgeContext['fallback'];
+  /** Of Gatehouse's account. Absent: one that may do everything. */
+  readonly token?: string;
 }
 
 const REPOSITORY = 'acme/widgets';
@@ -60,12 +62,12 @@ export async function judgedSite(
   t: ExecutionContext,
   name: ForgeName,
   files: Changes,
-  { fallback, ...config }: Operator = {},
+  { fallback, token, ...config }: Operator = {},
 ): Promise<JudgedSite> {
   const forge = await startSimulatedForge({ forge: name });
   t.teardown(() => forge.stop());
   forge.createRepository(REPOSITORY, files);
-  const credentials = { kind: 'token', token: forge.token } as const;
+  const credentials = { kind: 'token', token: token ?? forge.token } as const;
   const client = makeForge({ forge: name, url: forge.url, credentials, ...config }, { patience: PATIENCE });
   t.teardown(() => client.close());
   const context: JudgeContext = {

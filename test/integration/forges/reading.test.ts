@@ -1,4 +1,5 @@
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
+import { TRIAGE } from '../../../src/facts/triage.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
@@ -63,6 +64,21 @@ for (const name of FORGES) {
     t.is(merged?.state, 'merged');
   });
 
+  test(`${name}: assignees and the milestone are read as they are now`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    const { ref } = openPullRequest(simulated);
+    const triage = () => forge.ask(ref, TRIAGE);
+    t.deepEqual(await triage(), { assignees: [], milestone: null });
+    simulated.assign(SITE, ref.number, 'bob', 'carol');
+    simulated.setMilestone(SITE, ref.number, 'v2.0');
+    t.deepEqual(await triage(), { assignees: ['bob', 'carol'], milestone: 'v2.0' });
+    simulated.renameMilestone(SITE, ref.number, 'later');
+    t.is((await triage()).milestone, 'later');
+    simulated.renameMilestone(SITE, ref.number, null);
+    simulated.assign(SITE, ref.number);
+    t.deepEqual(await triage(), { assignees: [], milestone: null });
+  });
+
   test(`${name}: a missing pull request, repository, file or team is undefined`, async (t) => {
     const { forge } = await setUp(t, name);
     t.is(await forge.pullRequest({ repository: SITE, number: 99 }), undefined);
@@ -87,6 +103,9 @@ for (const name of FORGES) {
     };
     t.regex(`${seen.id} ${seen.ownerId}`, /^\d+ \d+$/);
     t.deepEqual(before, seen);
+    simulated.setTopics(SITE, 'web', 'tier-1');
+    t.deepEqual(await forge.repository(SITE), { ...seen, topics: ['web', 'tier-1'] });
+    simulated.setTopics(SITE);
     simulated.setPrivate(SITE, true);
     simulated.setTopics(SITE, 'tier-1', 'web');
     t.deepEqual(await forge.repository(SITE), { ...seen, visibility: 'private', topics: ['tier-1', 'web'] });

@@ -64,7 +64,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/github/reviews.ts',
     find: 'cursor = pageInfo;',
     replace: 'cursor = null;',
-    tests: ['test/stories/permissions-github.test.ts'],
+    tests: ['test/integration/forges/writers.test.ts'],
   },
   {
     id: 'forges-reader-may-write',

@@ -204,7 +204,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/facts/writers.ts',
     find: "told?.get(login) ?? 'unknown'",
     replace: "told?.get(login) ?? 'yes'",
-    tests: ['test/stories/permissions-github.test.ts'],
+    tests: ['test/stories/permissions.test.ts'],
   },
   {
     id: 'jobs-push-misses-running',

@@ -64,7 +64,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/threads.ts',
     find: '.filter((one) => one !== login &&',
     replace: '.filter((one) => one === login &&',
-    tests: ['test/unit/review/docs.test.ts', 'test/stories/conversations.test.ts'],
+    tests: ['test/unit/review/docs.test.ts', 'test/integration/forges/conversations.test.ts'],
   },
   {
     id: 'review-line-end-hides',
@@ -424,7 +424,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/facts/checks.ts',
     find: '!isReplaced(one) && ',
     replace: '',
-    tests: ['test/stories/all-checks.test.ts'],
+    tests: ['test/unit/facts/checks.test.ts'],
   },
   {
     id: 'review-name-of-other-base-hides',
@@ -432,7 +432,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/facts/checks.ts',
     find: 'isOthers(one) && !sameContext(forge.name, own, one.name);',
     replace: "isOthers(one) && !one.name.startsWith(own.split('/')[0] ?? own);",
-    tests: ['test/stories/all-checks.test.ts'],
+    tests: ['test/unit/facts/checks.test.ts'],
   },
   {
     id: 'review-other-workflow-hides',
@@ -464,7 +464,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/facts/checks.ts',
     find: "=== 'status').map(plain);",
     replace: "=== 'status').map(plain).sort();",
-    tests: ['test/stories/checks.test.ts'],
+    tests: ['test/unit/facts/checks.test.ts'],
   },
   {
     id: 'review-empty-suite-hides',

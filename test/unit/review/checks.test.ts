@@ -1,4 +1,6 @@
+import { pullRequestOf } from '../../../src/facts/pull-request.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
+import { linksOf } from '../../../src/review/rendering/links.ts';
 import test from '../../helpers/test.ts';
 import { verdict } from './judge.ts';
 
@@ -125,3 +127,14 @@ for (const [what, more, given, state, description] of OF_ALL) {
     t.like(verdict(ALL(more), given), description === undefined ? { state } : { state, description });
   });
 }
+
+test('the comment links to the page of a check, also where its address has no host', (t) => {
+  const links = linksOf('gitea', pullRequestOf({}), { baseSha: 'a'.repeat(40) });
+  const origin = new URL(pullRequestOf({}).url).origin;
+  // As of Gitea's own Actions.
+  t.is(links.page('/octo/site/actions/runs/1/jobs/0'), `${origin}/octo/site/actions/runs/1/jobs/0`);
+  t.is(links.page('https://ci.test/1'), 'https://ci.test/1');
+  for (const address of ['javascript:alert(1)', 'https://a:b@ci.test/', `https://ci.test/${'x'.repeat(10_000)}`]) {
+    t.is(links.page(address), undefined);
+  }
+});

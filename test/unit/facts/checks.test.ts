@@ -1,0 +1,87 @@
+import { checks as fact } from '../../../src/facts/checks.ts';
+import { judgedFacts } from '../../../src/facts/compare.ts';
+import type { Reading } from '../../../src/facts/fact.ts';
+import { factsOf } from '../../../src/facts/table.ts';
+import type { Check, Checks } from '../../../src/forges/port/checks.ts';
+import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
+import test from '../../helpers/test.ts';
+
+const status = (name: string, reporter: string, state = 'success'): Check => ({
+  kind: 'status',
+  name,
+  reporter,
+  state,
+});
+const run = (name: string, reporter: string, state = 'success'): Check => ({
+  ...status(name, reporter, state),
+  kind: 'check-run',
+});
+
+const BUILD = status('build', 'ci');
+
+/** What others reported of a pull request into main, of these checks, newest first. */
+async function othersAmong(name: ForgeName, checks: readonly Check[]): Promise<Checks> {
+  const facts = factsOf({ base: 'main' });
+  const forge: Partial<Forge> = {
+    name,
+    self: async () => 'Gatehouse',
+    checks: async () => ({ checks, suites: [], complete: true }),
+  };
+  const reading: Partial<Reading<Checks>> = {
+    forge: forge as Forge,
+    pullRequest: facts.pullRequest,
+    statusContext: 'gatehouse/{base}',
+  };
+  return fact.read(reading as Reading<Checks>, []);
+}
+
+const CASES: readonly (readonly [what: string, given: readonly Check[], others: readonly Check[], name?: ForgeName])[] =
+  [
+    ['what others report', [BUILD, run('build', 'actions[bot]')], [BUILD, run('build', 'actions[bot]')]],
+    ['the status of the verdict itself', [status('gatehouse/main', 'gatehouse'), BUILD], [BUILD]],
+    ['what others set under its name', [status('gatehouse/main', 'mallory'), BUILD], [BUILD]],
+    ['the same in another case, which is one name on GitHub', [status('Gatehouse/Main', 'mallory')], [], 'github'],
+    [
+      'the same in another case, which is another name on Gitea',
+      [status('Gatehouse/Main', 'mallory')],
+      [status('Gatehouse/Main', 'mallory')],
+    ],
+    ['whatever Gatehouse itself reports', [status('other', 'gatehouse'), status('gatehouse/next', 'gatehouse')], []],
+    [
+      'what others set under the name for another base',
+      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/build', 'ci')],
+      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/build', 'ci')],
+    ],
+    [
+      'what an earlier account said, which Gatehouse has replaced',
+      [status('gatehouse/next', 'gatehouse'), status('gatehouse/next', 'earlier', 'pending'), BUILD],
+      [BUILD],
+    ],
+    [
+      'what others say after Gatehouse under a name that it gives',
+      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/next', 'gatehouse')],
+      [status('gatehouse/next', 'mallory', 'failure')],
+    ],
+    [
+      'a run of the name of a status of Gatehouse',
+      [status('gatehouse/next', 'gatehouse'), run('gatehouse/next', 'actions[bot]')],
+      [run('gatehouse/next', 'actions[bot]')],
+    ],
+  ];
+
+for (const [what, given, others, name = 'gitea'] of CASES) {
+  test(`checks by others: ${what}`, async (t) => {
+    t.deepEqual((await othersAmong(name, given)).checks, others);
+  });
+}
+
+test('the digest of checks changes with the newest status of a name, not with the order of runs', (t) => {
+  const digest = (...checks: readonly Check[]) =>
+    judgedFacts({ checks: [] }, { ...factsOf(), checks: { checks, suites: [], complete: true } }).checks?.digest;
+  const failed = status('build', 'buildkite', 'failure');
+  t.not(digest(BUILD, failed), digest(failed, BUILD));
+  const runs = [run('test', 'a[bot]'), run('test', 'b[bot]', 'failure')];
+  t.is(digest(...runs), digest(...runs.toReversed()));
+  t.not(digest(BUILD), digest({ ...BUILD, state: 'pending' }));
+});
