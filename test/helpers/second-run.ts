@@ -57,6 +57,7 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'stories/enforcement',
     'stories/facts',
     'stories/foreign-status',
+    'integration/forges/members',
     'integration/forges/reviews',
     'integration/forges/writers',
     'stories/hidden-changes',

@@ -1,5 +1,5 @@
 import { type MergeRow, readMerges } from '../../src/audit/merges.ts';
-import { forgesOf, type Scene, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories, workerComesBy } from '../helpers/story.ts';
 import ava from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -105,38 +105,6 @@ for (const name of FORGES) {
     forge.setStatus(repository, scene.head(number), { ...status, author: 'mallory' });
     await merge(scene, number, { by: 'mallory' });
     t.deepEqual(await shown(scene), [`bypassed #${number} mallory`]);
-  });
-
-  test(`${name}: a status of after the merge changes nothing that was merged`, async (t) => {
-    const scene = shared(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
-    await scene.settled();
-    scene.forge.merge(scene.repository, number, { force: true, by: 'root' });
-    dateMerge(scene, number, Date.now() + LATER_MS);
-    const { forge, repository } = scene;
-    const status = { context: 'gatehouse/main', state: 'success', description: 'Later' } as const;
-    const at = new Date(Date.now() + 2 * LATER_MS).toISOString();
-    forge.setStatus(repository, scene.head(number), { ...status, author: 'gatehouse', at });
-    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-    await scene.settled();
-    t.deepEqual(await shown(scene), [`bypassed #${number} root`]);
-  });
-
-  test(`${name}: without a policy, or when it is gone, nothing was judged`, async (t) => {
-    const scene = shared(name).scene(FILES);
-    const released = await scene.open({ 'a.ts': 'a\n' }, BAD);
-    await scene.settled();
-    await scene.push('main', { '.gatehouse.yml': null });
-    await scene.settled();
-    t.is(scene.status(released)?.state, 'success');
-    await merge(scene, released);
-    const free = await scene.open({ 'b.ts': 'b\n' }, BAD);
-    await scene.settled();
-    await merge(scene, free);
-    t.deepEqual(
-      (await shown(scene)).filter((line) => line.includes('#')),
-      [`not judged #${released} bob`, `not judged #${free} bob`],
-    );
   });
 
   test(`${name}: an override is named with the merge that it let through`, async (t) => {
@@ -255,15 +223,6 @@ for (const name of FORGES) {
     t.deepEqual(await shown(scene), [`bypassed #${second} root`]);
   });
 }
-
-test('github: without enforcement no merge has passed', async (t) => {
-  await using story = await tellStory('github', FILES, { ENFORCE: 'false' });
-  const number = await story.open({ 'a.ts': 'a\n' }, BAD);
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
-  await merge(story, number);
-  t.deepEqual(await shown(story), [`not enforced #${number} bob`]);
-});
 
 for (const { before: first, after: last, outcome } of [
   { before: BAD, after: GOOD, outcome: 'passed' },

@@ -81,38 +81,6 @@ for (const name of FORGES) {
     t.notRegex(scene.comments(number).join(), UNSEEN);
   });
 
-  test(`${name}: who pushed overrides nothing`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await pushes(scene, number, 'bob');
-    await scene.comment(number, 'bob', `/gatehouse override approved ${scene.head(number)} hotfix`);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
-    t.regex(scene.comments(number).join(), /was written by somebody who pushed a commit of this pull request/);
-    await scene.comment(number, 'carol', `/gatehouse override approved ${scene.head(number)} hotfix`);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
-  });
-
-  test(`${name}: contributors are also those who pushed, people and machines`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': OWN });
-    for (const by of ['bob', 'coder[bot]']) {
-      const number = await scene.open({ 'a.txt': `${by}\n` });
-      await pushes(scene, number, 'alice', `alice ${by}\n`);
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'success');
-      await pushes(scene, number, by, `${by} again\n`);
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'failure');
-      t.true(
-        scene
-          .comments(number)
-          .join()
-          .includes(`\`${by} (${scene.head(number).slice(0, 10)})\``),
-      );
-    }
-  });
-
   test(`${name}: who only updated the branch approves`, async (t) => {
     for (const policy of [FRESH, UPDATES]) {
       const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });

@@ -1,5 +1,7 @@
-import { pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, resyncNow, type Scene, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+
+const FORGES = forgesOf(import.meta.url);
 
 const APPROVED = {
   '.gatehouse.yml': `version: 1
@@ -12,7 +14,7 @@ rules:
 const readsOf = ({ forge, repository }: Scene, number: number) =>
   forge.seen.filter(({ path }) => pathsOfReads(repository, number).test(path)).length;
 
-for (const name of ['github', 'gitea', 'forgejo'] as const) {
+for (const name of FORGES) {
   test(`${name}: what changes in the second of the reading never stays unseen`, async (t) => {
     await using story = await tellStory(name, APPROVED);
     const { forge, repository } = story;

@@ -2,6 +2,7 @@ import { makeForge } from '../../../src/forges/make-forge.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
 import test from '../../helpers/test.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
+import { judgedSite } from './judging.ts';
 import { FORGES, SITE, setUp } from './setup.ts';
 
 for (const name of FORGES) {
@@ -56,6 +57,72 @@ for (const name of FORGES) {
     const { members } = await forge.organisationMembers('platform', ['..', '.', '', 'a/b', 'x?y#z']);
     t.deepEqual(members, []);
     t.true(simulated.seen.every(({ route }) => /^\/orgs\/:org\/members(?:hips)?\/:username$/.test(route)));
+  });
+}
+
+const rule = (body: string) => ({ '.gatehouse.yml': `version: 1\nrules: [{ id: it, ${body} }]\n` });
+const REVIEWED = rule("require: { approvals: { from: '@acme/*' } }");
+const STRANGERS = rule("when: { not: { author: '@acme/*' } }, require: { label: accepted }");
+const SIGNED = rule("require: { commits: { every: { signed_by: ['@acme/*', '@acme/release'] } } }");
+const ONE_FILE = { 'a.txt': 'a\n' };
+
+for (const name of FORGES) {
+  test(`${name}: a member who may be hidden never counts as a stranger, nor as a member`, async (t) => {
+    const site = await judgedSite(t, name, STRANGERS);
+    site.forge.addMember('acme', 'alice', 'hidden');
+    const number = await site.open(ONE_FILE);
+    const { state, said } = await site.judge(number);
+    t.is(state, 'error');
+    t.regex(said, /the author `alice`; the members of `acme\/\*` could not be read/);
+    await site.label(number, 'accepted');
+    t.is((await site.judge(number)).state, 'success', 'whoever the author is');
+
+    await site.push('main', REVIEWED);
+    await site.review(number, 'mallory', 'approved');
+    t.is((await site.judge(number)).state, 'error');
+    site.forge.addMember('acme', 'gatehouse');
+    site.forge.addMember('acme', 'bob');
+    t.is((await site.judge(number)).state, 'pending');
+    await site.review(number, 'bob', 'approved');
+    t.is((await site.judge(number)).state, 'success');
+  });
+
+  test(`${name}: no signature counts while its member may be hidden`, async (t) => {
+    const site = await judgedSite(t, name, SIGNED);
+    const signedBy = async (signer: string) => {
+      site.forge.commit(site.repository, signer, { 'a.txt': `${signer}\n` }, { verified: true, signer });
+      return (await site.judge(await site.open(signer))).state;
+    };
+    site.forge.addMember('acme', 'alice', 'hidden');
+    t.is(await signedBy('alice'), 'error', 'a hidden member');
+    site.forge.createTeam('acme/release', ['carol']);
+    t.is(await signedBy('carol'), 'success', 'in the team, whatever the organisation hides');
+    site.forge.addMember('acme', 'gatehouse');
+    site.forge.addMember('acme', 'bob');
+    t.is(await signedBy('bob'), 'success');
+    t.is(await signedBy('dan'), 'failure');
+  });
+
+  test(`${name}: those are asked about whom a rule names by an organisation, of its owner alone`, async (t) => {
+    const asked = async (policy: string) => {
+      const site = await judgedSite(t, name, rule(`require: { approvals: { from: ${policy} } }`));
+      site.forge.createTeam('acme/core', ['carol']);
+      for (const organisation of ['acme', 'other']) {
+        site.forge.addMember(organisation, 'gatehouse');
+        site.forge.addMember(organisation, 'bob');
+      }
+      const number = await site.open(ONE_FILE);
+      await site.review(number, 'bob', 'approved');
+      await site.review(number, 'carol', 'commented');
+      const { state } = await site.judge(number);
+      const about = site.forge.seen.flatMap(
+        ({ path }) => /^\/orgs\/\w+\/(?:members|memberships)\/([^/]+)$/.exec(path)?.[1] ?? [],
+      );
+      return [state, ...about.filter((login) => login !== 'gatehouse')];
+    };
+    t.deepEqual(await asked("'@acme/*'"), ['success', 'bob']);
+    t.deepEqual(await asked("'@other/*'"), ['error']);
+    t.deepEqual(await asked("['@acme/core', bob]"), ['success']);
   });
 }
 
