@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava';
 import type { Refusal } from '../../src/http/refusal.ts';
-import { countBaselines } from '../../src/jobs/tables/baselines.ts';
 import { recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { openDoor, SECRET } from '../helpers/door.ts';
@@ -21,17 +20,12 @@ export interface Gatehouse {
   settled(site: Site): Promise<void>;
   /** How many jobs of the repository have failed. */
   failures(site: Site): Promise<number>;
-  /** The states that the baselines of owners are in. */
-  baselines(): Promise<string>;
   /** Another worker, which looks for what was missed as soon as it starts. Ends with the test. */
   resync(t: ExecutionContext): Promise<void>;
 }
 
 /** One Gatehouse for each forge, shared by all tests of a file. */
-export function shareGatehouse(
-  test: Test,
-  env: Readonly<Record<string, string>> = {},
-): (forge: TestForge) => Promise<Gatehouse> {
+export function shareGatehouse(test: Test): (forge: TestForge) => Promise<Gatehouse> {
   const opened = new Map<TestForge, Promise<{ gatehouse: Gatehouse; door: AsyncDisposable }>>();
   test.after.always(async () => {
     for (const opening of opened.values()) {
@@ -39,7 +33,7 @@ export function shareGatehouse(
     }
   });
   return async (forge) => {
-    const opening = opened.get(forge) ?? open(forge, env);
+    const opening = opened.get(forge) ?? open(forge, {});
     opened.set(forge, opening);
     return (await opening).gatehouse;
   };
@@ -98,11 +92,6 @@ async function open(
         [site.repository],
       );
       return rowCount ?? 0;
-    },
-    async baselines() {
-      return [...(await countBaselines(door.database))]
-        .flatMap(([state, owners]) => (owners > 0 ? [state] : []))
-        .join();
     },
     async resync(t) {
       const worker = await openDoor({ ...environment, REDIS_URL: door.redisUrl }, { door: false, worker: true });

@@ -14,8 +14,6 @@ const FOR_REVIEW = 'for-review';
 interface PushOptions {
   /** Whose tip the commits stand on, by force, instead of the branch's own. */
   readonly onto?: string;
-  /** Of each commit. */
-  readonly message?: string;
 }
 
 /** A person's copy of a repository, without files on disk. */
@@ -37,11 +35,11 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
 
   const clone: Clone = {
     tip: (branch) => git('rev-parse', '--verify', '--quiet', `refs/heads/${branch}`).catch(() => undefined),
-    async push(branch, changes, { onto, message } = {}) {
+    async push(branch, changes, { onto } = {}) {
       await git('fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/heads/*');
       const from = onto ?? ((await clone.tip(branch)) === undefined ? 'main' : branch);
       const parent = await clone.tip(from);
-      await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent], message));
+      await fastImport(folder, streamOf(branch, changes, author, parent === undefined ? [] : [parent]));
       await git('push', '--quiet', ...(onto === undefined ? [] : ['--force']), url, `refs/heads/${branch}`);
       return git('rev-parse', `refs/heads/${branch}`);
     },
@@ -63,17 +61,11 @@ export async function makeClone(url: string, author: string): Promise<Clone> {
 }
 
 /** As `git fast-import` reads it. The parents are those of the first commit. */
-function streamOf(
-  branch: string,
-  changes: readonly Changes[],
-  author: string,
-  parents: readonly string[],
-  said?: string,
-): Buffer {
+function streamOf(branch: string, changes: readonly Changes[], author: string, parents: readonly string[]): Buffer {
   const parts: (string | Buffer)[] = [];
   const seconds = Math.floor(Date.now() / 1_000);
   for (const [index, files] of changes.entries()) {
-    const message = said ?? messageOf(files);
+    const message = messageOf(files);
     parts.push(`commit refs/heads/${branch}\ncommitter ${author} <${author}@example.test> ${seconds} +0000\n`);
     parts.push(`data ${Buffer.byteLength(message)}\n${message}\n`);
     for (const [nth, parent] of (index === 0 ? parents : []).entries()) {

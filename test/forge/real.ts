@@ -156,7 +156,6 @@ function makeSite(gitea: Gitea, firstName: string, clones: Clone[]): HookedSite 
       return `${OWNER}/${name}`;
     },
     push: async (to, ...changes) => (await cloneOf(OWNER)).push(await branchOf(to), changes),
-    pushSaying: async (branch, message, changes) => (await cloneOf(OWNER)).push(branch, [changes], { message }),
     forcePush: async (to, changes) => (await cloneOf(OWNER)).push(await branchOf(to), [changes], { onto: MAIN }),
     merge: async (branch, commit, changes) => (await cloneOf(OWNER)).merge(branch, commit, changes),
     async updateBranch(number) {

@@ -129,10 +129,6 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
       }
       return pushed(to, changes.length, before);
     },
-    async pushSaying(branch, message, changes) {
-      forge.commit(name, branch, changes, { message });
-      return pushed(branch, 1);
-    },
     async forcePush(to, changes) {
       const number = typeof to === 'number' ? to : opened.find((one) => pull(one).headBranch === to);
       forge.forcePush(name, number ?? 0, changes, { message: messageOf(changes) });

@@ -25,8 +25,6 @@ export interface Site {
    * Returns the new tip.
    */
   push(to: number | string, ...changes: readonly Changes[]): Promise<string>;
-  /** Pushes one commit to a branch, with a message of its own. Returns the new tip. */
-  pushSaying(branch: string, message: string, changes: Changes): Promise<string>;
   /** Puts one commit on `main` in the place of all that the branch had. Returns its tip. */
   forcePush(to: number | string, changes: Changes): Promise<string>;
   /** Pushes a merge of a commit to a branch. Its files are those of the branch with the changes. Returns its tip. */

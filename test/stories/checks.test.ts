@@ -1,5 +1,4 @@
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
-import { watchJobs } from '../helpers/settling.ts';
 import { forgesOf, pathsOfReads, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';

@@ -1,5 +1,5 @@
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { TRIAGE } from '../../../src/facts/triage.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
