@@ -1,12 +1,13 @@
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
+import { CLIENTS } from '../helpers/forges.ts';
 import { forgesOf, pathsOfReads, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
 /** Forgejo sends no webhook of a status. */
-const FORGES = forgesOf(import.meta.url).filter((name) => name !== 'forgejo');
+const FORGES = forgesOf(import.meta.url, ['github', 'gitea']);
 
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, [...FORGES, ...CLIENTS]);
 
 const policy = (checks: string) => ({
   '.gatehouse.yml': `version: 1
@@ -93,4 +94,21 @@ async function work(story: Story): Promise<void> {
   await using _worker = await story.openDoor({}, WORKER);
   await story.resynced(since);
   await story.settled();
+}
+
+for (const name of CLIENTS) {
+  test(`${name}: checks of some names or all cost the same requests`, async (t) => {
+    const requests = async (checks: string) => {
+      const scene = gatehouse(name).scene(policy(checks));
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      await scene.settled();
+      return scene.forge.seen
+        .filter(({ path }) => path.includes(`/${scene.repository}/`))
+        .map(({ method, path }) => `${method} ${path.replace(scene.repository, '').replace(scene.head(number), '')}`)
+        .filter((request) => /^(?:GET|.*graphql).*(?:check|statuses)/.test(request));
+    };
+    const named = await requests('{ name: build }');
+    t.is(named.length, 2, named.join());
+    t.deepEqual((await requests('{ all: true }')).toSorted(), named.toSorted());
+  });
 }

@@ -1,7 +1,6 @@
 import { TRIAGE } from '../../../src/facts/triage.ts';
-import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
-import { sized } from '../../helpers/size.ts';
+import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
 import { until } from '../../helpers/until.ts';
 import { submodule, symlink } from '../../simulated-forge/git.ts';
@@ -10,8 +9,8 @@ import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setu
 const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
 const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
 
-/** Forgejo is asked by the same client as Gitea, which looks for four seconds. */
-for (const name of sized<readonly ForgeName[]>(['github', 'gitea'], FORGES)) {
+// Gitea is looked at for four seconds.
+for (const name of CLIENTS) {
   test(`${name}: no files where the pull request says that it has some are unavailable`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const { ref, head } = openPullRequest(simulated);
