@@ -9,7 +9,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { asksForGitea, GITEA_VARIABLE, type OwnGitea, startGitea } from './helpers/gitea.ts';
-import { writeGroups } from './helpers/groups.ts';
+import { removeGroups, writeGroups } from './helpers/groups.ts';
 import { runAva } from './helpers/run-ava.ts';
 import { keepFindings, runAgain } from './helpers/second-run.ts';
 import { type Stores, startStores } from './helpers/stores.ts';
@@ -42,6 +42,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   outcome = { ...outcome, exitCode: outcome.exitCode || 1 };
 }
+removeGroups();
 process.stdout.write(summarizeExchanges(exchanges));
 const summary = summarize(outcome);
 process.stdout.write(summary.lines);

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -63,10 +63,17 @@ function dealOut<T>(all: readonly T[], hands: number): readonly (readonly T[])[]
   return Array.from({ length: hands }, (_, hand) => all.filter((_one, index) => index % hands === hand));
 }
 
+/** Of this process: two runs in one checkout may differ in their files. */
+const OWN_FOLDER = join(FOLDER, `${process.pid}`);
+
+export function removeGroups(): void {
+  rmSync(OWN_FOLDER, { recursive: true, force: true });
+}
+
 /** Returns its path, from the root. */
 export function writeGroup(name: string, files: readonly string[]): string {
-  mkdirSync(FOLDER, { recursive: true });
-  const path = join(FOLDER, `${name}.test.ts`);
+  mkdirSync(OWN_FOLDER, { recursive: true });
+  const path = join(OWN_FOLDER, `${name}.test.ts`);
   const from = (file: string) => relative(dirname(path), join(ROOT, file)).replaceAll(sep, '/');
   const rows = files.map((file) => `  '${file}': () => import('${from(file)}'),\n`);
   const helper = from('test/helpers/test.ts');

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isGroup } from './groups.ts';
 import type { AvaRun } from './run-ava.ts';
 import type { Outcome } from './summary.ts';
 import { type Failure, minus, plus } from './tally.ts';
@@ -90,6 +91,10 @@ export function refusal({ tally, endedBy }: AvaRun): string | undefined {
   const findings = filesOf(tally.failures().filter(isFinding));
   if (findings.length > 0) {
     return `what failed may never happen: ${findings.map((file) => relative(ROOT, file)).join(', ')}`;
+  }
+  const group = files.find(isGroup);
+  if (group !== undefined) {
+    return `${relative(ROOT, group)} failed beside its tests`;
   }
   return files.length > MAX_FILES ? `${files.length} files failed, and at most ${MAX_FILES} run again` : undefined;
 }

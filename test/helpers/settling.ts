@@ -22,7 +22,7 @@ export interface Settling {
   /** Waits until none of this repository's jobs waits or runs. */
   settled(repository: string): Promise<void>;
   isSettled(repository: string): Promise<boolean>;
-  /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
+  /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ export function watchJobs(database: pg.Pool, url: string): Settling {
       untilNothing('resync', async () => {
         const { rows } = await database.query<{ state: string; output: unknown }>(
           `SELECT state, output FROM gatehouse_jobs.job
-            WHERE name = 'resync' AND state IN ('completed', 'failed') AND completed_on > $1`,
+            WHERE name = 'resync' AND state IN ('completed', 'failed') AND started_on >= $1`,
           [since],
         );
         const failed = rows.find(({ state }) => state === 'failed');

@@ -11,7 +11,6 @@ import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
 import { afterAll, type Test } from './test.ts';
-import { eventually } from './until.ts';
 
 export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
@@ -46,7 +45,7 @@ export interface Story extends Scene, AsyncDisposable {
   scenes(): number;
   /** Waits for the jobs of a repository by any name. */
   settledFor(repository: string): Promise<void>;
-  /** Waits for the end of a resync that was not over then. A worker asks for one when it starts. */
+  /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
   resyncAll(): Promise<void>;
@@ -179,6 +178,7 @@ async function resyncAll({ database, redisUrl, settling }: Door): Promise<void> 
 }
 
 async function resync(door: Door, repository: string): Promise<void> {
+  const since = new Date();
   const queue = openReplay(door.database, door.redisUrl);
   try {
     await queue.requestResync([repository]);
@@ -186,12 +186,7 @@ async function resync(door: Door, repository: string): Promise<void> {
   } finally {
     await queue.stop();
   }
-  await eventually('no resync waits or runs', async () => {
-    const { rowCount } = await door.database.query(
-      "SELECT FROM gatehouse_jobs.job WHERE name = 'resync' AND state < 'completed' AND start_after <= now()",
-    );
-    return rowCount === 0;
-  });
+  await door.settling.resynced(since);
 }
 
 interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
@@ -216,18 +211,26 @@ export function shareStories(
   { env = {}, own = false, ...options }: Sharing = {},
 ): (name: ForgeName) => Story {
   const stories = new Map<ForgeName, Story>();
+  const keyOf = (name: ForgeName) => JSON.stringify([name, env, options]);
   const open = (name: ForgeName) => openStory(name, {}, env, { door: true, worker: true }, options);
   test.before(async () => {
     for (const name of new Set(forges)) {
-      const key = JSON.stringify([name, env, options]);
-      stories.set(name, await (own ? open(name) : sharedStory(key, () => open(name))));
+      const story = (own ? undefined : shared.get(keyOf(name))) ?? (await open(name));
+      stories.set(name, story);
+      if (!own) {
+        shared.set(keyOf(name), story);
+      }
     }
   });
   test.after.always(async () => {
-    for (const story of stories.values()) {
+    for (const [name, story] of stories) {
       // What went wrong for this file goes wrong for no other.
       story.forge.clearFaults();
-      await (own && story[Symbol.asyncDispose]());
+      story.forge.assertValid();
+      if (own || story.scenes() >= MAX_SCENES) {
+        shared.delete(keyOf(name));
+        await story[Symbol.asyncDispose]();
+      }
     }
   });
   afterAll(async () => {
@@ -243,18 +246,6 @@ export function shareStories(
     }
     return story;
   };
-}
-
-async function sharedStory(key: string, open: () => Promise<Story>): Promise<Story> {
-  const before = shared.get(key);
-  if (before !== undefined && before.scenes() < MAX_SCENES) {
-    return before;
-  }
-  shared.delete(key);
-  await before?.[Symbol.asyncDispose]();
-  const story = await open();
-  shared.set(key, story);
-  return story;
 }
 
 function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene {
@@ -326,10 +317,11 @@ export function withoutOwnLinks(html: string): string {
 
 /** Gatehouse's own posts come back as webhooks, which may start more jobs. */
 async function settled(forge: SimulatedForge, { settling }: Door, repository: string): Promise<void> {
+  let sent: number;
   do {
     await settling.settled(repository);
-    await forge.webhooksSent();
-  } while (!(await settling.isSettled(repository)));
+    sent = await forge.webhooksSent();
+  } while (!(await settling.isSettled(repository)) || (await forge.webhooksSent()) !== sent);
   forge.assertValid(repository);
 }
 

@@ -124,8 +124,8 @@ export function makeTally(): Tally {
         process.hasResults = true;
         results.push({ file: own.file, what: 'failed' });
         const beside = running()
-          .map((other) => other.file)
-          .filter((other) => other !== testFile);
+          .filter((other) => other.file !== testFile)
+          .map((other) => splitTitle(other.file, other.titles[0] ?? '').file);
         failures.push({ ...own, text: textOf(event), beside });
       } else if (type === 'worker-finished' || type === 'worker-failed') {
         process.ended = true;

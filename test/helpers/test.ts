@@ -72,8 +72,8 @@ export async function declareGroup(files: Readonly<Record<string, () => Promise<
   const all: Collected[] = [];
   for (const [file, load] of Object.entries(files)) {
     collecting = { file, tests: [], before: [], after: [] };
-    await load();
     all.push(collecting);
+    await loadInto(collecting, load);
   }
   collecting = undefined;
   for (const one of all) {
@@ -84,6 +84,19 @@ export async function declareGroup(files: Readonly<Record<string, () => Promise<
       await close();
     }
   });
+}
+
+/** What cannot be loaded, or declares nothing, fails by its own name, and the rest of the group is run all the same. */
+async function loadInto({ tests }: Collected, load: () => Promise<unknown>): Promise<void> {
+  try {
+    await load();
+  } catch (error) {
+    tests.push({ title: 'can be loaded', body: () => Promise.reject(error), skipped: false });
+    return;
+  }
+  if (tests.length === 0) {
+    tests.push({ title: 'has tests', body: (t) => t.fail(), skipped: false });
+  }
 }
 
 function declareFile({ file, tests, before, after }: Collected): void {
@@ -98,10 +111,25 @@ function declareFile({ file, tests, before, after }: Collected): void {
       } finally {
         left -= 1;
         if (left === 0) {
-          await inOrder(after, t);
+          await closeAll(after, t);
         }
       }
     });
+  }
+}
+
+/** The last opened first. One that fails keeps none of the others open. */
+async function closeAll(bodies: readonly Body[], t: ExecutionContext): Promise<void> {
+  const errors: unknown[] = [];
+  for (const body of bodies.toReversed()) {
+    try {
+      await body(t);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) {
+    throw errors[0];
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { writeGroup } from '../helpers/groups.ts';
+import { removeGroups, writeGroup } from '../helpers/groups.ts';
 import { runAva } from '../helpers/run-ava.ts';
 import { runAgain } from '../helpers/second-run.ts';
 import test from '../helpers/test.ts';
@@ -22,6 +22,7 @@ async function plant(t: ExecutionContext, names: readonly string[], ...options: 
 async function plantGroup(t: ExecutionContext, names: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'planted-'));
   t.teardown(() => rm(folder, { recursive: true }));
+  t.teardown(removeGroups);
   const group = writeGroup(
     'runner',
     names.map((name) => `test/runner/${name}.ts`),

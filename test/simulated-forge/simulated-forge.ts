@@ -70,7 +70,7 @@ export interface SimulatedForge extends Driver {
   writes(): number;
   forgetRequests(): void;
   /** Waits until none of its own webhooks is on its way: see {@link Driver.addHook}. */
-  webhooksSent(): Promise<void>;
+  webhooksSent(): Promise<number>;
   /** Throws if an exchange broke the forge's published description: of one repository, or all. It is then forgotten. */
   assertValid(repository?: string): void;
   /** Throws, too, what {@link assertValid} would throw. */
@@ -96,6 +96,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   const contentLimit = makeContentLimit();
   const graphql = makeGraphqlSwitch();
   const underWay = new Set<Promise<unknown>>();
+  let begun = 0;
   const notify: Notify = (repository, event) => {
     const ofOwner = world.organisationHooks.get(repository.fullName.split('/')[0] ?? '') ?? [];
     for (const { url, secret } of [...repository.hooks, ...ofOwner].filter(({ active }) => active)) {
@@ -104,6 +105,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       const signal = AbortSignal.timeout(WEBHOOK_TIMEOUT_MS);
       const sent = fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined);
       underWay.add(sent);
+      begun += 1;
       sent.then(() => underWay.delete(sent));
     }
   };
@@ -154,6 +156,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       while (underWay.size > 0) {
         await Promise.all(underWay);
       }
+      return begun;
     },
     assertValid: server.exchanges.assertValid,
     async stop() {

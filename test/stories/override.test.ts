@@ -3,7 +3,7 @@ import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, FORGES, { own: true });
 
 const POLICY = `version: 1
 override: { by: [bob, '@acme/leads'] }

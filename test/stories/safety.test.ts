@@ -4,7 +4,7 @@ import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, FORGES, { own: true });
 
 const OWNED = `version: 1
 rules:
