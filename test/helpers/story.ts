@@ -10,7 +10,7 @@ import { type Door, type DoorOptions, openDoor, SECRET, WORKER } from './door.ts
 import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
-import { afterAll, type Test } from './test.ts';
+import type { Test } from './test.ts';
 
 export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
@@ -227,13 +227,15 @@ export function shareStories(
       // What went wrong for this file goes wrong for no other.
       story.forge.clearFaults();
       story.forge.assertValid();
-      if (own || story.scenes() >= MAX_SCENES) {
+      if (!own && story.scenes() >= MAX_SCENES) {
         shared.delete(keyOf(name));
+      }
+      if (own || story.scenes() >= MAX_SCENES) {
         await story[Symbol.asyncDispose]();
       }
     }
   });
-  afterAll(async () => {
+  test.afterAll(async () => {
     for (const [key, story] of shared) {
       shared.delete(key);
       await story[Symbol.asyncDispose]();

@@ -18,6 +18,8 @@ export interface Test extends Declare {
   readonly before: Hook;
   /** After its last one, whatever has failed. */
   readonly after: { readonly always: Hook };
+  /** After the last test of the process, for what its files share. */
+  afterAll(close: () => Promise<void>): void;
 }
 
 interface Collected {
@@ -47,22 +49,23 @@ const collector: Test = Object.assign(declare(false), {
   skip: declare(true),
   before: (body: Body) => void collected().before.push(body),
   after: { always: (body: Body) => void collected().after.push(body) },
+  afterAll: (close: () => Promise<void>) => void atEnd.push(close),
+});
+
+/** Declares to AVA. */
+const direct: Test = Object.assign((title: string, body: Body) => ava(title, body), {
+  serial: ava.serial,
+  skip: ava.skip,
+  before: ava.before,
+  after: ava.after,
+  afterAll: (close: () => Promise<void>) => ava.after.always(close),
 });
 
 /** Groups are in a folder of their own. */
 const isGrouped = isGroup(fileURLToPath(ava.meta.file));
 
-const test: Test = isGrouped ? collector : ava;
+const test: Test = isGrouped ? collector : direct;
 export default test;
-
-/** Closes what the tests of this process share. */
-export function afterAll(close: () => Promise<void>): void {
-  if (isGrouped) {
-    atEnd.push(close);
-  } else {
-    ava.after.always('close what is shared', close);
-  }
-}
 
 /**
  * Loads these files, each wholly before the next, and declares their tests.

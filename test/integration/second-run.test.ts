@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { removeGroups, writeGroup } from '../helpers/groups.ts';
 import { runAva } from '../helpers/run-ava.ts';
@@ -118,4 +118,12 @@ test.serial('a group that crashes names the test that ran, and gets no second ru
   const { exitCode, closing } = await again();
   t.is(exitCode, 1);
   t.regex(closing.join('\n'), /^no file runs again: .*SIGKILL, in test\/runner\/crashing\.ts › ends its own process$/);
+});
+
+test.serial('a file of a group that cannot be loaded, or declares nothing, never goes unseen', async (t) => {
+  const { first } = await plantGroup(t, ['unloadable', 'empty', 'broken']);
+  t.deepEqual(
+    first.tally.failures().map(({ file, title }) => `${basename(file)} › ${title}`),
+    ['unloadable.ts › can be loaded', 'empty.ts › has tests', 'broken.ts › fails in every run'],
+  );
 });

@@ -116,6 +116,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
         nightlyTests('test/stories/large-changes.nightly.ts'),
       ],
     },
+    { name: 'planted', limitMinutes: 60, commands: [script('test:planted')] },
     { name: 'merges', limitMinutes: 60, commands: [script('test:merges', drawn)], lacks: () => engine([GITEA_IMAGE]) },
     {
       name: 'upgrade',

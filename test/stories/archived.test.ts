@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { DOOR } from '../helpers/door.ts';
+import { CLIENTS } from '../helpers/forges.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, CLIENTS);
 
 const LAX = TITLES.replace('^feat: ', '');
 
@@ -21,7 +20,7 @@ async function policyFile(t: ExecutionContext, text: string): Promise<string> {
   return file;
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: nothing is written to an archived repository, and little is read`, async (t) => {
     const file = await policyFile(t, LAX);
     await using story = await tellStory(name, {}, {}, DOOR);

@@ -1,10 +1,9 @@
+import { CLIENTS } from '../helpers/forges.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, shareStories } from '../helpers/story.ts';
+import { shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, [...FORGES, 'gitea', 'forgejo']);
+const gatehouse = shareStories(test, [...CLIENTS, 'forgejo']);
 
 const LAX = TITLES.replace('^feat: ', '');
 const OWNED = `version: 1
@@ -13,7 +12,7 @@ rules:
     require: { approvals: { from: [CODEOWNERS] } }
 `;
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a tag named like the base branch does not replace its policy`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const { forge, repository } = scene;

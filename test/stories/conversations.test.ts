@@ -1,14 +1,13 @@
-import { forgesOf, shareStories } from '../helpers/story.ts';
+import { CLIENTS } from '../helpers/forges.ts';
+import { shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, CLIENTS);
 
 const ANY = { '.gatehouse.yml': 'version: 1\nrules: [{ id: answered, require: { threads: {} } }]\n' };
 const FILES = { 'a.txt': 'one\ntwo\n' };
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   const tells = name === 'github';
 
   test(`${name}: a new conversation takes the success, and resolved gives it back`, async (t) => {

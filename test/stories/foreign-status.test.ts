@@ -1,10 +1,9 @@
+import { CLIENTS } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
-import { forgesOf, pathsOfReads, type Scene, type Story, shareStories } from '../helpers/story.ts';
+import { pathsOfReads, type Scene, type Story, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, [...FORGES, 'github', 'gitea']);
+const gatehouse = shareStories(test, CLIENTS);
 
 /** Mallory, who may write to the repository, sets a status under Gatehouse's name. */
 function forge(scene: Scene, number: number, state: string, context = 'gatehouse/main') {
@@ -17,7 +16,7 @@ async function countedFor(story: Story, by: string): Promise<number> {
   return Number(new RegExp(`^gatehouse_foreign_statuses_total\\{by="${by}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
 }
 
-for (const name of ['github', 'gitea'] as const) {
+for (const name of CLIENTS) {
   test.serial(`${name}: a success that somebody forged never stands after its webhook`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
@@ -64,7 +63,7 @@ for (const name of ['github', 'gitea'] as const) {
   });
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test.serial(`${name}: a forged success whose webhook was lost never outlives a resync`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });

@@ -1,9 +1,8 @@
+import { CLIENTS } from '../helpers/forges.ts';
 import { policy, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
-import { forgesOf, pathsOfReads, shareStories } from '../helpers/story.ts';
+import { pathsOfReads, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { symlink } from '../simulated-forge/git.ts';
-
-const FORGES = forgesOf(import.meta.url);
 
 /**
  * What somebody can try who can only open a pull request. The rest is where its subject is: the same head into an easier branch
@@ -12,9 +11,9 @@ const FORGES = forgesOf(import.meta.url);
  * imitate Gatehouse (safety, inline), too many and too large changes (burst, large-changes, integration/forges/large),
  * checks (checks).
  */
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, CLIENTS);
 /** Where a policy may take a fifth of its usual time, for those that would take minutes. */
-const impatient = shareStories(test, FORGES, { maxTaskMs: 400 });
+const impatient = shareStories(test, CLIENTS, { maxTaskMs: 400 });
 
 const TITLED = `    require: { title: '^feat: ' }`;
 
@@ -25,7 +24,7 @@ const TOO_LONG = `# ${'x'.repeat(1_200_000)}\n`;
 const LINK = { '.gatehouse.yml': symlink('no/such/file.yml') };
 const NO_FILE = '.gatehouse.yml is a symbolic link; a policy must be a file';
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a policy that is too long is rejected with an explanation`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TOO_LONG });
     const number = await scene.open({ 'a.txt': 'a\n' });

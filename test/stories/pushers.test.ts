@@ -1,12 +1,11 @@
 import { withNewPusher } from '../../src/jobs/resync/outdated-reviews.ts';
-import { forgesOf, onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { CLIENTS } from '../helpers/forges.ts';
+import { onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { nextSecond, until } from '../helpers/until.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
 /** Whoever pushed a commit is no second pair of eyes for it, in whose name ever it was made. */
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, CLIENTS);
 
 const rules = (fresh: string) => `version: 1
 override: { by: [bob, carol] }
@@ -50,7 +49,7 @@ async function approves(scene: Scene, number: number, by: string): Promise<strin
   return scene.status(number)?.state;
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   for (const [fresh, policy] of Object.entries({ true: FRESH, 'except-updates': UPDATES })) {
     test(`${name}: who pushed in the author’s name does not approve (fresh: ${fresh})`, async (t) => {
       const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });

@@ -1,9 +1,8 @@
-import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import { CLIENTS } from '../helpers/forges.ts';
+import { type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, FORGES);
+const gatehouse = shareStories(test, CLIENTS);
 
 const FILES = {
   '.gatehouse.yml': `version: 1
@@ -22,7 +21,7 @@ async function redeliver(scene: Scene, number: number): Promise<void> {
   await scene.settled();
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: a review shows nothing before its verdict where no success stands`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);

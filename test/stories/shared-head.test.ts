@@ -1,14 +1,12 @@
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { CLIENTS } from '../helpers/forges.ts';
 import { TITLES } from '../helpers/policies.ts';
-import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
+import { type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
-const FORGES = forgesOf(import.meta.url);
-
-const gatehouse = shareStories(test, [...FORGES, ...CLIENTS]);
+const gatehouse = shareStories(test, CLIENTS);
 /** All base branches share one status. */
-const oneStatus = shareStories(test, FORGES, { env: { STATUS_CONTEXT: 'Review' } });
+const oneStatus = shareStories(test, CLIENTS, { env: { STATUS_CONTEXT: 'Review' } });
 
 const LAX = TITLES.replace('^feat: ', '');
 const FILES = { '.gatehouse.yml': TITLES };
@@ -47,7 +45,7 @@ async function retarget(scene: Scene, number: number, base: string): Promise<voi
   await scene.settled();
 }
 
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: one head into a lax branch leaves the strict branch red`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });

@@ -1,13 +1,12 @@
+import { CLIENTS } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
-import { forgesOf, pathsOfReads, shareStories, tellStory } from '../helpers/story.ts';
+import { pathsOfReads, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
-const FORGES = forgesOf(import.meta.url);
+const gatehouse = shareStories(test, CLIENTS);
 
-const gatehouse = shareStories(test, FORGES);
-
-for (const name of FORGES) {
+for (const name of CLIENTS) {
   test(`${name}: no success is written for a title that changed meanwhile`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
