@@ -15,7 +15,7 @@ export interface SlotDeps {
 /** What takes the jobs of a queue one after the other. */
 interface Slot {
   readonly kind: Kind;
-  busy: boolean;
+  state: 'idle' | 'looking' | 'busy';
   /** It was woken since it last began to look for a job. */
   woken: boolean;
   /** While it waits. */
@@ -57,13 +57,15 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
 
   /** Whether there was a job. */
   async function takeAndRun(slot: Slot): Promise<boolean> {
+    slot.state = 'looking';
     try {
       const job = await take(slot.kind);
       if (job === undefined) {
         return false;
       }
-      slot.busy = true;
-      if (job.othersWait) {
+      slot.state = 'busy';
+      // The look may be older than the job that it was woken for.
+      if (job.othersWait || slot.woken) {
         wakeIdle(slot.kind);
       }
       await run(slot.kind, job, abandon.signal);
@@ -72,7 +74,7 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
       log.warn({ err, queue: slot.kind }, 'job engine error');
       return false;
     } finally {
-      slot.busy = false;
+      slot.state = 'idle';
     }
   }
 
@@ -90,12 +92,14 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
   }
 
   /**
-   * One is enough: if it finds a job, it wakes the next. Where all are busy, each looks again when its job has ended.
+   * One is enough: if it finds a job, it wakes the next. One that looks already may be late, as its look may hang. Where
+   * all are busy, each looks again when its job has ended.
    */
   function wakeIdle(kind: string): void {
-    const idle = slots.find((slot) => slot.kind === kind && !slot.busy);
-    if (idle !== undefined) {
-      notify(idle);
+    const ofKind = slots.filter((slot) => slot.kind === kind);
+    const next = ofKind.find(({ state }) => state === 'idle') ?? ofKind.find(({ state }) => state === 'looking');
+    if (next !== undefined) {
+      notify(next);
     }
   }
 
@@ -111,7 +115,7 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
     open(counts: ReadonlyMap<Kind, number>): void {
       for (const [kind, count] of counts) {
         for (let index = 0; index < count; index++) {
-          const slot: Slot = { kind, busy: false, woken: false, wake: () => {} };
+          const slot: Slot = { kind, state: 'idle', woken: false, wake: () => {} };
           slots.push(slot);
           loops.push(work(slot));
         }
@@ -120,7 +124,7 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
     },
     /** How many of `count` slots have no job now. */
     left(kind: string, count: number): number {
-      return count - slots.filter((slot) => slot.kind === kind && slot.busy).length;
+      return count - slots.filter((slot) => slot.kind === kind && slot.state === 'busy').length;
     },
     wake,
     /** Takes no more jobs, and returns when those under way have ended. After `timeoutMs` they are abandoned. */

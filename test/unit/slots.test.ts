@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module';
+import { mock } from 'node:test';
 import type { Jobs, Kind, TakenJob } from '../../src/jobs/queue/queue.ts';
 import { makeSlots } from '../../src/jobs/slots.ts';
 import { makeLog } from '../../src/log.ts';
@@ -5,8 +7,11 @@ import test from '../helpers/test.ts';
 
 type Job = TakenJob<Jobs[Kind]>;
 
-/** Slots whose looks for a job the test answers, oldest first. A job waits in queues that are `due`, at the first poll. */
-async function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>, due: readonly Kind[] = []) {
+/** Slots whose looks for a job the test answers, oldest first. Each poll calls `dueQueues`. */
+async function openSlots(
+  kinds: Readonly<Partial<Record<Kind, number>>>,
+  dueQueues: () => Promise<readonly Kind[]> = async () => [],
+) {
   const looks: { readonly kind: Kind; readonly answer: (job?: { readonly othersWait: boolean }) => Promise<void> }[] =
     [];
   const running: PromiseWithResolvers<void>[] = [];
@@ -24,7 +29,7 @@ async function openSlots(kinds: Readonly<Partial<Record<Kind, number>>>, due: re
       // The test hands out what belongs to the queue.
       return promise as Promise<never>;
     },
-    dueQueues: async () => due,
+    dueQueues,
     run: (_kind, _job, abandon) => {
       const job = Promise.withResolvers<void>();
       running.push(job);
@@ -66,8 +71,30 @@ test('a new job makes only one slot of its queue look for it', async (t) => {
 });
 
 test('a poll makes one slot of each queue look in which a job waits', async (t) => {
-  const { looking } = await openSlots({ review: 2, command: 1, push: 1 }, ['push', 'review']);
+  const { looking } = await openSlots({ review: 2, command: 1, push: 1 }, async () => ['push', 'review']);
   t.deepEqual(looking(), ['push', 'review']);
+});
+
+// Serial: the clock is that of the process.
+test.serial('after a poll that failed, the next one finds what is due', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    mock.timers.reset();
+    syncBuiltinESMExports();
+  });
+  let polls = 0;
+  const { looking } = await openSlots({ review: 1 }, async () => {
+    polls += 1;
+    if (polls === 1) {
+      throw new Error('the database is away');
+    }
+    return ['review'];
+  });
+  t.deepEqual([polls, looking()], [1, []]);
+  mock.timers.tick(2_000);
+  await quiet();
+  t.deepEqual([polls, looking()], [2, ['review']]);
 });
 
 test('where it is not known which queues have jobs, one slot of each looks', async (t) => {
@@ -106,15 +133,35 @@ test('no other slot looks when no other job waited', async (t) => {
 });
 
 test('a slot that is woken while it looks looks again', async (t) => {
-  const { slots, looking, first } = await openSlots({ review: 1 }, ['review']);
+  const { slots, looking, first } = await openSlots({ review: 1 }, async () => ['review']);
   const look = first();
   slots.wake(['review']);
   await look?.answer();
   t.deepEqual(looking(), ['review']);
 });
 
+test('a slot that is woken while it looks, and finds a job, wakes another one', async (t) => {
+  const { slots, looking, first, running } = await openSlots({ review: 2 }, async () => ['review']);
+  await first()?.answer({ othersWait: true });
+  running[0]?.resolve();
+  await quiet();
+  t.deepEqual(looking(), ['review', 'review'], 'both look');
+  const [second, again] = [first(), first()];
+  slots.wake(['review']);
+  await second?.answer();
+  await again?.answer({ othersWait: false });
+  t.deepEqual(looking(), ['review']);
+});
+
+test('a slot whose look hangs keeps no new job from the others', async (t) => {
+  const { slots, looking } = await openSlots({ review: 2 }, async () => ['review']);
+  slots.wake(['review']);
+  await quiet();
+  t.deepEqual(looking(), ['review', 'review']);
+});
+
 test('slots that stop finish their jobs, and abandon what takes too long', async (t) => {
-  const { slots, looking, first, running, abandoned } = await openSlots({ review: 2 }, ['review']);
+  const { slots, looking, first, running, abandoned } = await openSlots({ review: 2 }, async () => ['review']);
   await first()?.answer({ othersWait: true });
   await first()?.answer({ othersWait: false });
   t.is(running.length, 2);

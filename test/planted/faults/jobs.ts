@@ -286,4 +286,12 @@ export const JOBS: readonly Fault[] = [
     replace: '',
     tests: ['test/stories/status-text.test.ts'],
   },
+  {
+    id: 'jobs-woken-while-looking',
+    title: 'leaves a job waiting that comes while a slot looks and finds another one',
+    file: 'src/jobs/slots.ts',
+    find: 'job.othersWait || slot.woken',
+    replace: 'job.othersWait',
+    tests: ['test/unit/slots.test.ts'],
+  },
 ];
