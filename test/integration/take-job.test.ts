@@ -4,9 +4,10 @@ import { PgBoss } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
 import { connectEngine, engineDatabase, refuseOtherEngine } from '../../src/jobs/queue/engine.ts';
 import { holdJob } from '../../src/jobs/queue/hold-job.ts';
-import { ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
+import { dueQueues, ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { makeLog } from '../../src/log.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
+import { rowsRead } from '../helpers/rows-read.ts';
 import test from '../helpers/test.ts';
 
 const log = makeLog('silent');
@@ -171,4 +172,23 @@ test('a job that is abandoned, or takes too long, is tried again', async (t) => 
   t.deepEqual(await endOf(2, 0.05, new AbortController().signal), [
     { state: 'retry', reason: 'the job ran for longer than 0.05 s' },
   ]);
+});
+
+test('of all queues only the one with a due job is named, and few rows are read', async (t) => {
+  const { pool } = await openEngine(t);
+  const addJobs = (queue: string, state: string, count: number, startAfter: string) =>
+    pool.query(
+      `INSERT INTO gatehouse_jobs.job (name, state, policy, singleton_key, start_after)
+       SELECT $1, $2::gatehouse_jobs.job_state, 'stately', i, now() + $4::interval FROM generate_series(1, $3) AS i`,
+      [queue, state, count, startAfter],
+    );
+  for (const queue of ['review', 'command', 'push']) {
+    await addJobs(queue, 'completed', 5_000, '-1 hour');
+    await addJobs(queue, 'created', 5_000, '1 hour');
+  }
+  await addJobs('push', 'retry', 1, '-1 second');
+  await pool.query('ANALYZE gatehouse_jobs.job_common');
+  const { result, read } = await rowsRead(pool, 'job_common', dueQueues);
+  t.deepEqual(result, ['push']);
+  t.true(read < 1_000, `${read} rows were read`);
 });

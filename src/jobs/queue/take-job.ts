@@ -81,7 +81,7 @@ const repositoryOf = (job: string) => `coalesce(lower(${job}.data->>'repository'
 const ownerOf = (job: string) => `split_part(${repositoryOf(job)}, '/', 1)`;
 
 /** The queues in which a job waits whose time has come. It may still be passed over: see {@link makeTaker}. */
-export async function dueQueues(pool: pg.Pool): Promise<readonly string[]> {
+export async function dueQueues(pool: pg.Pool | pg.ClientBase): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: string }>({
     name: 'due queues',
     text: `SELECT name FROM ${JOBS_SCHEMA}.queue
