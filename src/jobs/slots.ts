@@ -38,7 +38,10 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
   async function poll(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        wake(await dueQueues());
+        for (const kind of await dueQueues()) {
+          // Not one that looks already: its look may hang.
+          notify(slots.find((slot) => slot.kind === kind && slot.state === 'idle'));
+        }
       } catch (err) {
         log.warn({ err }, 'job engine error');
       }
@@ -86,21 +89,19 @@ export function makeSlots({ take, dueQueues, run, log }: SlotDeps) {
     }
   }
 
-  function notify(slot: Slot): void {
-    slot.woken = true;
-    slot.wake();
+  function notify(slot: Slot | undefined): void {
+    if (slot !== undefined) {
+      slot.woken = true;
+      slot.wake();
+    }
   }
 
   /**
-   * One is enough: if it finds a job, it wakes the next. One that looks already may be late, as its look may hang. Where
-   * all are busy, each looks again when its job has ended.
+   * One is enough: if it finds a job, it wakes the next. Where all are busy, each looks again when its job has ended.
+   * One that looks already is as good, and looks again: a second look at the same time would be that of a spare slot.
    */
   function wakeIdle(kind: string): void {
-    const ofKind = slots.filter((slot) => slot.kind === kind);
-    const next = ofKind.find(({ state }) => state === 'idle') ?? ofKind.find(({ state }) => state === 'looking');
-    if (next !== undefined) {
-      notify(next);
-    }
+    notify(slots.find((slot) => slot.kind === kind && slot.state !== 'busy'));
   }
 
   /** Wakes the slots of these queues, by default of all. Each look costs PostgreSQL as much as a small job. */
