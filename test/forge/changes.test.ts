@@ -52,6 +52,8 @@ both('the list of changes shows whatever happens to a pull request, and every pu
       review = await site.review(number, 'bob', 'approved');
     },
     'a dismissal': () => site.dismiss(number, review),
+    'a close': () => site.close(number),
+    'a reopening': () => site.reopen(number),
     'a merge': () => until(() => site.mergeByButton(number)),
     'another pull request': async () => {
       await site.push('second', { 'second.ts': 'second\n' });

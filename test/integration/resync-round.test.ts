@@ -287,6 +287,13 @@ test('an owner at its limit never keeps a round going when the clock is behind',
   t.is(await resync(all, round, 0), 'unfinished', 'the time of a piece is over');
 });
 
+test('a resync is interrupted while the forge cannot be reached', async (t) => {
+  const { deps } = await setUp(t, 1);
+  const access = { check: async () => ({ kind: 'unreachable', reason: 'refused' }) as const };
+  const all = { ...deps, access, metrics: makeMetrics(), enqueue: async () => {} };
+  t.is(await resync(all, { began: new Date(), new: true }), 'interrupted');
+});
+
 test('who may write is asked of many at once, and one by one after a failure', async (t) => {
   const { deps, list, pool } = await setUp(t, 1);
   list.changed = list.all;

@@ -1,4 +1,4 @@
-import { ALL_FORGES, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, pathsOfReads, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const gatehouse = shareStories(test, ALL_FORGES);
@@ -31,8 +31,12 @@ for (const name of ALL_FORGES) {
     );
 
     const writes = scene.writes();
+    const paths = pathsOfReads(scene.repository, number);
+    const reads = () => scene.forge.seen.filter(({ path }) => paths.test(path)).length;
+    const readsBefore = reads();
     await scene.tell({ kind: 'pull-request', number, action: 'labeled' });
     await scene.settled();
+    t.true(reads() > readsBefore, 'the event was looked at');
     t.is(scene.writes(), writes, 'an event that changes nothing writes nothing');
 
     await scene.push(number, { 'src/app.ts': 'one\n2\nthree\n' });

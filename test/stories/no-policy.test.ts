@@ -8,32 +8,34 @@ const CHANGE = { 'app.ts': 'one\n' };
 const POLICY = { '.gatehouse.yml': "version: 1\nrules: [{ id: t, require: { title: '^feat' } }]\n" };
 
 /** All that is read of a repository's files, and of its pull requests with them. */
-function failReads({ forge, repository }: Scene) {
+function failReads({ forge, repository }: Scene, status = 500) {
   const reads = { fail: true };
   const read = new RegExp(`^/repos/${repository}/(?:contents|git|raw)/|^/graphql/repos/${repository}/pulls/\\d+/facts`);
   const path = Object.assign(/^/, { test: (asked: string) => reads.fail && read.test(asked) });
-  forge.fault({ path, fault: { kind: 'status', status: 500 } });
+  forge.fault({ path, fault: { kind: 'status', status } });
   return reads;
 }
 
 for (const name of FORGES) {
-  test.serial(`${name}: without a policy nobody hears of files that cannot be read`, async (t) => {
-    const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
-    const number = scene.openSilently(CHANGE);
-    const reads = failReads(scene);
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.deepEqual(scene.states(number), []);
+  for (const status of [403, 500]) {
+    test.serial(`${name}: without a policy nobody hears of files that answer ${status}`, async (t) => {
+      const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
+      const number = scene.openSilently(CHANGE);
+      const reads = failReads(scene, status);
+      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
+      await scene.settled();
+      t.deepEqual(scene.states(number), []);
 
-    reads.fail = false;
-    await scene.resync();
-    t.deepEqual(scene.states(number), [], 'after the forge has healed, either');
-    t.deepEqual(scene.comments(number), []);
-    const { rows } = await scene.door.database.query('SELECT verdict FROM gatehouse.reviews WHERE repository = $1', [
-      scene.repository,
-    ]);
-    t.deepEqual(rows, [{ verdict: 'none' }]);
-  });
+      reads.fail = false;
+      await scene.resync();
+      t.deepEqual(scene.states(number), [], 'after the forge has healed, either');
+      t.deepEqual(scene.comments(number), []);
+      const { rows } = await scene.door.database.query('SELECT verdict FROM gatehouse.reviews WHERE repository = $1', [
+        scene.repository,
+      ]);
+      t.deepEqual(rows, [{ verdict: 'none' }]);
+    });
+  }
 
   test(`${name}: a policy that somebody only proposes makes no other pull request hear`, async (t) => {
     const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });

@@ -1,4 +1,4 @@
-import { forgesOf, shareStories } from '../helpers/story.ts';
+import { forgesOf, pathsOfReads, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -48,10 +48,10 @@ for (const name of FORGES) {
     forge.age(60_000);
     await scene.resync();
     const writes = scene.writes();
-    const read = () =>
-      forge.seen.filter(({ path }) => path.startsWith(`/repos/${repository}/`) && /\/(?:files|reviews)$/.test(path))
-        .length;
+    const paths = pathsOfReads(repository, number);
+    const read = () => forge.seen.filter(({ path }) => paths.test(path)).length;
     const before = read();
+    t.true(before > 0);
     await scene.resync();
     t.is(read(), before);
     t.is(scene.writes(), writes);

@@ -21,6 +21,21 @@ for (const name of CLIENTS) {
   });
 }
 
+test('gitea: a list of fewer files than the diff has is never believed', async (t) => {
+  const { simulated, forge } = await setUp(t, 'gitea');
+  const { ref, head } = openPullRequest(simulated);
+  simulated.fault({ path: /\/pulls\/1\/files$/, fault: { kind: 'json', body: [] } });
+  t.is((await forgeError(t, () => forge.changedFiles(ref, head()))).kind, 'unavailable');
+});
+
+test('github: the files of a head that was pushed meanwhile are not taken for those asked for', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const { ref, head } = openPullRequest(simulated);
+  const other = simulated.commit(SITE, 'other', { 'src/app.ts': 'another\n' });
+  simulated.watch({ path: /\/pulls\/1\/files$/, act: () => simulated.pushCommit(SITE, ref.number, other) });
+  t.is((await forgeError(t, () => forge.changedFiles(ref, head()))).kind, 'unavailable');
+});
+
 for (const name of FORGES) {
   test(`${name}: a pull request is read in its current state`, async (t) => {
     const { simulated, forge } = await setUp(t, name);

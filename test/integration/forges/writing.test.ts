@@ -153,6 +153,18 @@ test('gitea: if deleting a comment works, none is struck out', async (t) => {
   t.is(simulated.count('PATCH'), 0);
 });
 
+test('gitea: inline comments that were posted, and answered by an error, are posted once', async (t) => {
+  const { simulated, forge } = await setUp(t, 'gitea');
+  const { ref, head } = openPullRequest(simulated);
+  const fault = { kind: 'status', status: 500 } as const;
+  simulated.fault({ method: 'POST', path: /\/reviews$/, afterwards: true, times: 1, fault });
+  await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
+  t.deepEqual(
+    simulated.pull(SITE, ref.number).inlineComments.map(({ body }) => body),
+    ['Two', 'Four'],
+  );
+});
+
 test('github: a line outside the diff rejects the whole review', async (t) => {
   const { simulated, forge } = await setUp(t, 'github');
   const { ref, head } = openPullRequest(simulated);

@@ -19,6 +19,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   ],
   branch: [
     ["{ branch: 'feature/*' }", { branch: 'feature/x' }, 'matched', 'a glob'],
+    ["{ branch: 'feature/*' }", { branch: 'feature/x/y' }, 'unmatched', 'a star stays within a segment'],
     ["{ branch: ['**', '!wip/**'] }", { branch: 'wip/x' }, 'unmatched', 'an exclamation mark excludes'],
   ],
   base: [
