@@ -83,7 +83,8 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(POLICY);
     const number = scene.openSilently(CHANGE);
     failReads(scene);
-    await scene.setStatus('mallory', scene.head(number), { context: 'gatehouse/main', state: 'success' });
+    const success = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' } as const;
+    scene.forge.setStatus(scene.repository, scene.head(number), success);
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
     await scene.settled();
     t.is(scene.status(number)?.state, 'error');
