@@ -111,7 +111,7 @@ test('github: a resync asks nobody’s permission where nobody has decided', asy
   t.like(await resync(story), { asked: [], queries: 0 });
 });
 
-test('github: a resync finds lost access behind 150 strangers, also without GraphQL', async (t) => {
+test('github: a resync finds access lost and given behind 150 strangers', async (t) => {
   await using story = await tellStory('github', RULES);
   const { forge, repository } = story;
   const number = story.openSilently(CHANGE);
@@ -119,8 +119,14 @@ test('github: a resync finds lost access behind 150 strangers, also without Grap
   forge.review(repository, number, 'yara', 'approved');
   t.is(await judge(story, number), 'success');
   await nothingNew(story);
+  forge.removeOutsider('stranger-149');
+  await resync(story);
+  t.is(story.status(number)?.state, 'pending', 'the objection counts');
+  forge.addOutsider('stranger-149');
+  await resync(story);
+  t.is(story.status(number)?.state, 'success');
   forge.fault({ path: /^\/graphql/, fault: { kind: 'status', status: 502 } });
   forge.addOutsider('yara');
   await resync(story);
-  t.is(story.status(number)?.state, 'pending');
+  t.is(story.status(number)?.state, 'pending', 'also without GraphQL');
 });
