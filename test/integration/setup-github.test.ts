@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { ExecutionContext } from 'ava';
@@ -124,6 +124,17 @@ test('a code that may still work is not printed when GitHub does not answer', as
   const code = new URL(back).searchParams.get('code') ?? t.fail();
   t.regex(error, /app-manifests\/\{code\}\/conversions: the forge could not be reached/);
   t.false((error + page + run.output()).includes(code));
+});
+
+test('where the file for the key exists already, no page opens', async (t) => {
+  const { folder, forge, start } = await setUp(t);
+  const file = join(folder, 'gatehouse.private-key.pem');
+  await writeFile(file, 'kept');
+  const run = start();
+  t.regex(String(await run.finished), /ConfigurationError: .* exists: move it/);
+  t.is(run.output(), '');
+  t.is(await readFile(file, 'utf8'), 'kept');
+  t.deepEqual(forge.seen, []);
 });
 
 test('a webhook to this machine itself is refused before the page opens', async (t) => {
