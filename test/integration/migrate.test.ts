@@ -4,7 +4,6 @@ import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
-import { openDoor, WORKER } from '../helpers/door.ts';
 import { gatehouse } from '../helpers/process.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
@@ -15,6 +14,18 @@ const test = ava.serial;
 
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const operations = `${read('operations.md')}\n${read('alerts.md')}`;
+
+/** What the door and the worker need beside the database. Nothing answers there. */
+const ENVIRONMENT = {
+  REDIS_URL: 'redis://127.0.0.1:9',
+  WEBHOOK_SECRET: 'long enough for a test',
+  FORGE: 'gitea',
+  FORGE_URL: 'http://127.0.0.1:9',
+  FORGE_TOKEN: 'a-token',
+  PORT: '0',
+  METRICS_PORT: '0',
+  HOST: '127.0.0.1',
+};
 
 type Work = (url: string, pool: pg.Pool) => Promise<void>;
 
@@ -100,15 +111,14 @@ test('a schema of a newer job engine is refused by all commands that use it', as
     await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
     const refused = { instanceOf: NewerSchemaError, message: /newer than this version of Gatehouse can use/ };
     await t.throwsAsync(migrateStores(url), refused);
-    await t.throwsAsync(openDoor({ DATABASE_URL: url }), refused);
-    const forge = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a-token' };
-    await t.throwsAsync(openDoor({ DATABASE_URL: url, ...forge }, WORKER), refused);
     const replay = await runGatehouse(['replay', '--dead-letters'], { env: { DATABASE_URL: url } });
     t.is(replay.code, 78);
     t.regex(replay.stderr, refused.message);
-    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).ended();
-    t.is(code, 78);
-    t.regex(stdout, refused.message);
+    for (const command of ['migrate', 'serve', 'work']) {
+      const { code, stdout } = await gatehouse([command], { ...ENVIRONMENT, DATABASE_URL: url }).ended();
+      t.is(code, 78, command);
+      t.regex(stdout, refused.message);
+    }
   });
 });
 
