@@ -187,10 +187,23 @@ async function assertAwaited(t: ExecutionContext, name: ForgeName) {
   t.deepEqual(forge.seen.slice(limited + 1), [], 'nobody asks anything meanwhile');
 
   await endPause(story);
+  let late = 0;
   await whileWorking(story, async () => {
     await story.settled();
     assertReviewed(t, story, number);
     assertReviewed(t, story, other);
+    // A limit on a write, in the middle of a report.
+    late = open();
+    const path = new RegExp(`/issues/${late}/comments$`);
+    story.when('POST', path, remember);
+    forge.fault({ method: 'POST', path, times: 1, fault });
+    await story.tell({ kind: 'pull-request', number: late, action: 'opened' });
+    await putOff(late);
+  });
+  await endPause(story);
+  await whileWorking(story, async () => {
+    await story.settled();
+    assertReviewed(t, story, late);
   });
   const { rows } = await database.query('SELECT name, output FROM gatehouse_jobs.job WHERE retry_count > 0');
   t.deepEqual(rows, [], 'no attempt was used up');
@@ -208,7 +221,10 @@ async function whileWorking(story: Story, work: () => Promise<void>): Promise<vo
 async function endPause({ door, forge }: Story): Promise<void> {
   const redis = new Redis(door.redisUrl);
   const keys = (await redis.keys('gatehouse:pause:*')).filter((key) => key.includes(forge.url));
-  await redis.del(...keys);
+  // None, where Redis was too slow to learn of the limit: the worker that was told keeps to it all the same.
+  for (const key of keys) {
+    await redis.del(key);
+  }
   redis.disconnect();
   await door.database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'created'");
 }
