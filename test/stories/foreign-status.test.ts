@@ -16,7 +16,8 @@ async function countedFor(story: Story, by: string): Promise<number> {
   return Number(new RegExp(`^gatehouse_foreign_statuses_total\\{by="${by}"\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
 }
 
-for (const name of CLIENTS) {
+// Forgejo sends no webhook of a status.
+for (const name of ['github', 'gitea'] as const) {
   test.serial(`${name}: a success that somebody forged never stands after its webhook`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
