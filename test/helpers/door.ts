@@ -18,8 +18,8 @@ export const PREVIOUS_SECRET = 'the secret before the rotation';
 export const DOOR: Roles = { door: true, worker: false };
 export const WORKER: Roles = { door: false, worker: true };
 
-/** A worker's workers take a quarter of a second of processor time to start: the workers of a test file share theirs. */
-const workersOfTheFile = makeReviewWorkers();
+/** A worker's threads take a quarter of a second of processor time to start: all workers of a test process share them. */
+const workersOfTheProcess = makeReviewWorkers();
 
 /** A real door on real stores, with its own database. */
 export interface Door extends AsyncDisposable {
@@ -87,7 +87,7 @@ export async function openDoor(
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
   const config = testConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, ...env }, roles);
   const service = await startService(config, log ?? makeLog(config.logLevel), {
-    workers: maxTaskMs === undefined ? workersOfTheFile : undefined,
+    workers: maxTaskMs === undefined ? workersOfTheProcess : undefined,
     maxTaskMs,
     patience,
     // All that was sent has been answered when a test ends.

@@ -226,12 +226,13 @@ export function shareStories(
     for (const [name, story] of stories) {
       // What went wrong for this file goes wrong for no other.
       story.forge.clearFaults();
-      story.forge.assertValid();
-      if (!own && story.scenes() >= MAX_SCENES) {
-        shared.delete(keyOf(name));
-      }
-      if (own || story.scenes() >= MAX_SCENES) {
+      if (own) {
         await story[Symbol.asyncDispose]();
+      } else if (story.scenes() >= MAX_SCENES) {
+        shared.delete(keyOf(name));
+        await story[Symbol.asyncDispose]();
+      } else {
+        story.forge.assertValid();
       }
     }
   });

@@ -106,6 +106,7 @@ function declareFile({ file, tests, before, after }: Collected): void {
   let left = tests.filter(({ skipped }) => !skipped).length;
   let prepared: Promise<void> | undefined;
   for (const { title, body, skipped } of tests) {
+    // A group counts as skipped what its file skips, where a tool is missing.
     (skipped ? ava.serial.skip : ava.serial)(`${file}${OF_FILE}${title}`, async (t) => {
       try {
         prepared ??= inOrder(before, t);
