@@ -5,6 +5,7 @@ import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
+import type { Outcome } from '../../../src/review/predicates/predicate.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 
@@ -32,7 +33,7 @@ export function judge(body: string, given: Given): EvaluatedRule {
 }
 
 /** How a predicate that a rule requires turns out, and what is said to have been found. */
-export function requiring(condition: string, given: Given): { outcome: string; found: string; expected: string } {
+export function requiring(condition: string, given: Given): { outcome: Outcome; found: string; expected: string } {
   const [rule] = ruleOf(`require: ${condition}`).rules;
   if (rule?.require?.kind !== 'predicate') {
     throw new Error('expected a single predicate');
@@ -49,10 +50,3 @@ export function requiring(condition: string, given: Given): { outcome: string; f
 export function verdict(policyText: string, given: Given) {
   return verdictOf(evaluate(policyOf(policyText), factsOf(given)));
 }
-
-export type Row = readonly [
-  condition: string,
-  given: Given,
-  outcome: 'matched' | 'unmatched' | 'undecided',
-  why: string,
-];
