@@ -283,6 +283,7 @@ const TABLES: Readonly<Record<string, readonly Row[]>> = {
     ['1', reviews('bob'), 'matched', 'one'],
     ['2', reviews('bob', 'BOB'), 'unmatched', 'the same person twice'],
     ['1', { author: 'alice', ...reviews('Alice') }, 'unmatched', 'the own approval never counts'],
+    ['1', { author: 'Alice', ...reviews('alice') }, 'unmatched', 'the own approval, of a login in another case'],
     ['1', reviews('bob', { author: 'bob', state: 'dismissed' }), 'unmatched', 'withdrawn by dismissal'],
     ['1', reviews('bob', COMMENT), 'matched', 'a comment withdraws nothing'],
     ['1', reviews(OBJECTION, 'Bob'), 'matched', 'given after all'],
