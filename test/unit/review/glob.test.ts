@@ -8,45 +8,33 @@ import test from '../../helpers/test.ts';
 const matches = (globs: string | readonly string[], path: string): boolean =>
   compileGlobs(typeof globs === 'string' ? [globs] : globs).matches(path);
 
-const yes: readonly (readonly [string, string])[] = [
-  ['**', 'a/b/.c'],
-  ['**/*.ts', 'a.ts'],
-  ['**/*.ts', 'a/b/c.ts'],
-  ['src/**', 'src/a/b'],
-  ['src/**/b', 'src/b'],
-  ['src/**/b', 'src/x/y/b'],
-  ['src/*/b', 'src/x/b'],
-  ['*.{ts,tsx}', 'a.tsx'],
-  ['{src,test}/**', 'test/a'],
-  ['{src/**,b}', 'src/a/b'],
-  ['a?c', 'abc'],
-  ['[a-c]x', 'bx'],
-  ['[!a-c]x', 'dx'],
-  ['[]]x', ']x'],
+/** What the comparison with picomatch does not reach. */
+const GLOBS: readonly (readonly [glob: string, matching: string, other?: string])[] = [
+  ['src/**', 'src/a/b', 'src'],
+  ['src/*', 'src/.env', 'other/src/a'],
+  ['**/*.ts', 'a/b/c.ts', 'a/b/c.tsx'],
+  ['*.ts', 'a.ts', 'A.TS'],
+  ['*.{ts,tsx}', 'a.tsx', 'a.t'],
+  ['{src/**,b}', 'src/a/b', 'src'],
+  ['{{a,b},c}.ts', 'b.ts', 'd.ts'],
+  ['[a-c]x', 'bx', 'dx'],
+  ['[!a-c]x', 'dx', 'bx'],
+  ['[!a]', 'b', '/'],
+  ['[]]x', ']x', '[x'],
+  ['a?c', 'abc', 'a/c'],
+  ['a.c', 'a.c', 'abc'],
+  ['src/**.ts', 'src/a.ts', 'src/a/b.ts'],
   ['app/(group)/page.tsx', 'app/(group)/page.tsx'],
   ['app/\\[id\\]/page.tsx', 'app/[id]/page.tsx'],
   ['a+b $1^', 'a+b $1^'],
-  ['{{a,b},c}.ts', 'b.ts'],
   ['ü*', 'über'],
-  ['*', '.env'],
-];
-const no: readonly (readonly [string, string])[] = [
-  ['*', 'a/b'],
-  ['src/**', 'src'],
-  ['src/**', 'other/src/a'],
-  ['*.ts', 'a.tsx'],
-  ['*.ts', 'A.TS'],
-  ['a?c', 'a/c'],
-  ['[!a]', '/'],
-  ['a.c', 'abc'],
-  ['src/**.ts', 'src/a/b.ts'],
 ];
 
-for (const [glob, path] of yes) {
-  test(`${glob} matches ${path}`, (t) => t.true(matches(glob, path)));
-}
-for (const [glob, path] of no) {
-  test(`${glob} does not match ${path}`, (t) => t.false(matches(glob, path)));
+for (const [glob, matching, other] of GLOBS) {
+  test(`${glob} matches ${matching}${other === undefined ? '' : `, and not ${other}`}`, (t) => {
+    t.true(matches(glob, matching));
+    t.false(other !== undefined && matches(glob, other));
+  });
 }
 
 test('a path matches a glob and no excluding glob, in any order', (t) => {
@@ -64,7 +52,6 @@ test('what cannot be meant is refused with the reason', (t) => {
     ['./src/**', /leave out the leading ".\/"/],
     ['src/', /end the glob with "\/\*\*"/],
     ['+(a|b)', /extended globs/],
-    ['!(a)', /^$|extended globs/],
     ['a@(b)', /extended globs/],
     ['[a', /never closed/],
     ['{a,b', /never closed/],
@@ -75,12 +62,9 @@ test('what cannot be meant is refused with the reason', (t) => {
     ['a'.repeat(201), /200 characters/],
   ];
   for (const [glob, fault] of faults) {
-    if (glob === '!(a)') {
-      continue; // an exclusion of the file "(a)"
-    }
     t.regex(globFault(glob) ?? 'no fault', fault, glob);
   }
-  t.is(globFault('!(a)'), undefined);
+  t.is(globFault('!(a)'), undefined, 'an exclusion of the file "(a)"');
 });
 
 const segment = fc.oneof(
@@ -109,29 +93,7 @@ test('ordinary globs mean what picomatch takes them to mean', (t) => {
 });
 
 test('no text makes a glob throw: it is refused, or it compiles', (t) => {
-  const characters = fc.constantFrom(
-    '*',
-    '?',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
-    '!',
-    '\\',
-    '/',
-    '.',
-    '-',
-    '^',
-    '(',
-    ')',
-    'a',
-    '+',
-    '@',
-    '|',
-    '💥',
-    '\n',
-  );
+  const characters = fc.constantFrom(...'*?[]{},!\\/.-^()a+@|💥\n');
   fc.assert(
     fc.property(fc.string({ unit: characters, maxLength: 30 }), paths, (glob, path) => {
       if (globFault(glob) === undefined) {

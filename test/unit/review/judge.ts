@@ -1,11 +1,10 @@
-import { factsOf } from '../../../src/facts/table.ts';
+import { type Facts, factsOf } from '../../../src/facts/table.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
 import type { EvaluatedRule } from '../../../src/review/evaluation/evaluation.ts';
 import { type PolicyRole, parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { Policy, PolicyOrigin } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
-import type { Outcome } from '../../../src/review/predicates/predicate.ts';
 import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 
@@ -32,18 +31,23 @@ export function judge(body: string, given: Given): EvaluatedRule {
   return rule;
 }
 
-/** How a predicate that a rule requires turns out, and what is said to have been found. */
-export function requiring(condition: string, given: Given): { outcome: Outcome; found: string; expected: string } {
+/** How a predicate that a rule requires turns out, and what is said of it. */
+export function judgedBy(condition: string, facts: Facts) {
   const [rule] = ruleOf(`require: ${condition}`).rules;
   if (rule?.require?.kind !== 'predicate') {
     throw new Error('expected a single predicate');
   }
   const { name, value, options } = rule.require;
-  const result = predicates.get(name)?.judge(value, options, factsOf(given));
+  const result = predicates.get(name)?.judge(value, options, facts);
   if (result === undefined) {
     throw new Error(`there is no predicate ${name}`);
   }
-  return { outcome: result.outcome, found: plain(result.found), expected: plain(result.expected) };
+  const { outcome, found, awaited = [], remedy } = result;
+  return { outcome, found: plain(found), awaited: plain(awaited), toAvoid: plain(remedy.toAvoid) };
+}
+
+export function requiring(condition: string, given: Given) {
+  return judgedBy(condition, factsOf(given));
 }
 
 /** The verdict of a whole policy. */

@@ -2,50 +2,32 @@ import type { ChangedFile } from '../../../src/forges/port/pull-request.ts';
 import { CASES_PATH, meantBy, misnamedAmong, misnamedBy, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
 import test from '../../helpers/test.ts';
 
-for (const [path, meant] of [
-  ['.gatehouse.yaml', '.gatehouse.yml'],
-  ['gatehouse.yml', '.gatehouse.yml'],
-  ['gatehouse.yaml', '.gatehouse.yml'],
-  ['.Gatehouse.yml', '.gatehouse.yml'],
-  ['.GATEHOUSE.YML', '.gatehouse.yml'],
-  ['..gatehouse.yml', '.gatehouse.yml'],
-  ['.gatehouse..yml', '.gatehouse.yml'],
-  ['.github/.gatehouse.yml', '.github/gatehouse.yml'],
-  ['.github/gatehouse.yaml', '.github/gatehouse.yml'],
-  ['.GitHub/gatehouse.yml', '.github/gatehouse.yml'],
-  ['gitea/gatehouse.yml', '.gitea/gatehouse.yml'],
-  ['.forgejo/.Gatehouse.YAML', '.forgejo/gatehouse.yml'],
-  ['.gatehouse.test.yaml', CASES_PATH],
-  ['gatehouse.test.yml', CASES_PATH],
-  ['.gatehouse.tests.yml', CASES_PATH],
-  ['.gatehouse-test.yml', CASES_PATH],
-  ['.Gatehouse.Test.yml', CASES_PATH],
-  ['.github/gatehouse.test.yml', CASES_PATH],
-  ['.gitea/.gatehouse.test.yml', CASES_PATH],
-] as const) {
-  test(`${path} was meant to be ${meant}`, (t) => {
-    t.is(meantBy(path), meant);
-    t.deepEqual(misnamedAmong(['README.md', path]), [{ path, meant }]);
-    t.deepEqual(misnamedAmong([path, meant]), []);
+const MISNAMED: Readonly<Record<string, string>> = {
+  '.gatehouse.yml':
+    '.gatehouse.yaml gatehouse.yml gatehouse.yaml .Gatehouse.yml .GATEHOUSE.YML ..gatehouse.yml .gatehouse..yml',
+  '.github/gatehouse.yml': '.github/.gatehouse.yml .github/gatehouse.yaml .GitHub/gatehouse.yml',
+  '.gitea/gatehouse.yml': 'gitea/gatehouse.yml',
+  '.forgejo/gatehouse.yml': '.forgejo/.Gatehouse.YAML',
+  [CASES_PATH]:
+    '.gatehouse.test.yaml gatehouse.test.yml .gatehouse.tests.yml .gatehouse-test.yml .Gatehouse.Test.yml ' +
+    '.github/gatehouse.test.yml .gitea/.gatehouse.test.yml',
+};
+
+for (const [meant, paths] of Object.entries(MISNAMED)) {
+  test(`${paths} were meant to be ${meant}`, (t) => {
+    for (const path of paths.split(' ')) {
+      t.is(meantBy(path), meant);
+      t.deepEqual(misnamedAmong(['README.md', path]), [{ path, meant }]);
+      t.deepEqual(misnamedAmong([path, meant]), []);
+    }
   });
 }
 
 test('right names, and names of other files, are meant as they are', (t) => {
-  for (const path of [
-    ...POLICY_PATHS,
-    CASES_PATH,
-    'src/gatehouse.yml',
-    'charts/.gatehouse.yaml',
-    '.github/workflows/gatehouse.yml',
-    'docs/gatehouse.test.yml',
-    '.gatehouse',
-    '.gatehouse/policy.yml',
-    '.gatehouse.json',
-    'my.gatehouse.yml',
-    '.gatehouse.yml.orig',
-    'gatehouse-values.yaml',
-    'gatehouse.yml\n',
-  ]) {
+  const others = 'src/gatehouse.yml charts/.gatehouse.yaml .github/workflows/gatehouse.yml docs/gatehouse.test.yml';
+  const alike =
+    '.gatehouse .gatehouse/policy.yml .gatehouse.json my.gatehouse.yml .gatehouse.yml.orig gatehouse-values.yaml';
+  for (const path of [...POLICY_PATHS, CASES_PATH, ...others.split(' '), ...alike.split(' '), 'gatehouse.yml\n']) {
     t.is(meantBy(path), undefined, path);
   }
 });

@@ -2,25 +2,9 @@ import { type Facts, factsOf } from '../../../src/facts/table.ts';
 import type { YesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
-import { predicates } from '../../../src/review/predicates/index.ts';
 import { compareOutcomes, type Outcome, worstOf } from '../../../src/review/predicates/predicate.ts';
-import { plain } from '../../../src/review/text.ts';
 import test from '../../helpers/test.ts';
-import { ruleOf } from './judge.ts';
-
-function judged(condition: string, facts: Facts) {
-  const [rule] = ruleOf(`require: ${condition}`).rules;
-  if (rule?.require?.kind !== 'predicate') {
-    throw new Error('expected a single predicate');
-  }
-  const { name, value, options } = rule.require;
-  const result = predicates.get(name)?.judge(value, options, facts);
-  if (result === undefined) {
-    throw new Error(`there is no predicate ${name}`);
-  }
-  const { outcome, found, awaited = [], remedy } = result;
-  return { outcome, found: plain(found), awaited: plain(awaited), toAvoid: plain(remedy.toAvoid) };
-}
+import { judgedBy, ruleOf } from './judge.ts';
 
 /** Where the forge says of each approval whether it counts. */
 function counted(given: Given, answer: YesNo): Facts {
@@ -33,7 +17,7 @@ for (const group of ['Sally', '@octo/security'] as const) {
   const given: Given = { reviews: [{ author: 'sally' }], teams: { 'octo/security': ['sally'] } };
 
   test(`approvals: what the forge counts no longer counts for ${group} alone`, (t) => {
-    const of = (condition: string, answer: YesNo) => judged(condition, counted(given, answer)).outcome;
+    const of = (condition: string, answer: YesNo) => judgedBy(condition, counted(given, answer)).outcome;
     t.is(of(`{ approvals: { count: 1, all_of: ['${group}'] } }`, 'no'), 'unmatched');
     t.is(of('{ approvals: 1 }', 'no'), 'unmatched');
     t.is(of(`{ approvals: { all_of: ['${group}'] } }`, 'no'), 'matched');
@@ -46,19 +30,19 @@ for (const group of ['Sally', '@octo/security'] as const) {
 
 test('approvals: one that counts no longer is no unknown one, whoever may write', (t) => {
   const given: Given = { reviews: [{ author: 'sally', official: null }] };
-  t.is(judged('{ approvals: { count: 1, all_of: [sally] } }', counted(given, 'no')).outcome, 'unmatched');
+  t.is(judgedBy('{ approvals: { count: 1, all_of: [sally] } }', counted(given, 'no')).outcome, 'unmatched');
 });
 
 test('approvals: where too few approve, those who are unknown are named', (t) => {
   const bob = { author: 'bob', official: null };
-  const alone = judged('{ approvals: 2 }', factsOf({ reviews: [bob] }));
-  t.is(alone.outcome, 'unmatched');
+  const carol = { author: 'carol' };
+  const of = (condition: string, ...reviews: (typeof bob | typeof carol)[]) =>
+    judgedBy(condition, factsOf({ reviews }));
+  const alone = of('{ approvals: 2 }', bob);
+  t.like(alone, { outcome: 'unmatched', awaited: '2 approvals' });
   t.regex(alone.found, /^no approval that counts; whether "bob" may write to the repository could not be read/);
-  t.is(alone.awaited, '2 approvals');
-  const beside = judged('{ approvals: 3 }', factsOf({ reviews: [bob, { author: 'carol' }] }));
-  t.regex(beside.found, /^1 approval, by "carol"; whether "bob" may write/);
-  const enough = judged('{ approvals: 1 }', factsOf({ reviews: [bob, { author: 'carol' }] }));
-  t.is(enough.found, '1 approval, by "carol"');
+  t.regex(of('{ approvals: 3 }', bob, carol).found, /^1 approval, by "carol"; whether "bob" may write/);
+  t.is(of('{ approvals: 1 }', bob, carol).found, '1 approval, by "carol"');
 });
 
 test('approvals: of groups alone ask nothing of who may write', (t) => {
@@ -66,31 +50,22 @@ test('approvals: of groups alone ask nothing of who may write', (t) => {
   t.is(needs('{ all_of: [bob] }'), undefined);
   t.deepEqual(needs('{ count: 1, all_of: [bob] }'), ['approvers']);
   const outsider: Given = { reviews: [{ author: 'bob' }, { author: 'dora', official: false }] };
-  t.is(judged('{ approvals: { all_of: [bob] } }', factsOf(outsider)).found, 'an approval from each of "bob"');
+  t.is(judgedBy('{ approvals: { all_of: [bob] } }', factsOf(outsider)).found, 'an approval from each of "bob"');
 });
 
-const OBJECTS = { state: 'changes-requested' } as const;
+const objection = (author: string, official: boolean | null = true) =>
+  ({ author, official, state: 'changes-requested' }) as const;
 
 const ASKED: readonly (readonly [what: string, given: Given, ask: string, found: RegExp])[] = [
   [
     'one may write and one is unknown',
-    {
-      reviews: [
-        { author: 'bob', official: null, ...OBJECTS },
-        { author: 'dan', ...OBJECTS },
-      ],
-    },
+    { reviews: [objection('bob', null), objection('dan')] },
     'ask "dan" for another one.',
     /^1 request for changes, by "dan"; whether "bob" may write to the repository could not be read/,
   ],
   [
     'all are unknown',
-    {
-      reviews: [
-        { author: 'bob', official: null, ...OBJECTS },
-        { author: 'eve', official: null, ...OBJECTS },
-      ],
-    },
+    { reviews: [objection('bob', null), objection('eve', null)] },
     'ask "bob", "eve" for another one.',
     /^a request for changes by "bob", "eve"; whether "bob", "eve" may write to the repository could not be read/,
   ],
@@ -99,59 +74,41 @@ const ASKED: readonly (readonly [what: string, given: Given, ask: string, found:
 
 for (const [what, given, ask, found] of ASKED) {
   test(`changes_requested: who is asked where ${what}`, (t) => {
-    const result = judged('{ changes_requested: true }', factsOf(given));
+    const result = judgedBy('{ changes_requested: true }', factsOf(given));
     t.true(result.toAvoid.endsWith(ask), result.toAvoid);
     t.regex(result.found, found);
   });
 }
 
 test('changes_requested: whoever objects is asked where a team is unread', (t) => {
-  const facts = factsOf({ reviews: [{ author: 'bob', ...OBJECTS }] });
-  const { outcome, toAvoid } = judged("{ changes_requested: { from: ['@octo/security'] } }", facts);
-  t.deepEqual([outcome, toAvoid], ['undecided', 'Answer the review, and ask "bob" for another one.']);
+  t.like(judgedBy("{ changes_requested: { from: ['@octo/security'] } }", factsOf({ reviews: [objection('bob')] })), {
+    outcome: 'undecided',
+    toAvoid: 'Answer the review, and ask "bob" for another one.',
+  });
 });
 
 /** Of bob, who has resolved it, the permission is unknown. */
-const RESOLVED: Given = { reviews: [{ author: 'bob', official: null }] };
 const BY_BOB = { by: 'carol', resolved_by: 'Bob' };
+const RESOLVED: Given = { reviews: [{ author: 'bob', official: null }], threads: [BY_BOB] };
+
+const PERMISSION = /whether "Bob" may write to the repository could not be read/;
+const TEAM_UNREAD = /the members of "octo\/security" could not be read$/;
+const UNTOLD = /the forge does not tell whether they count, or are resolved$/;
+const outdated = (is: boolean | null): Given => ({ threads: [{ ...BY_BOB, outdated: is }] });
 
 const UNSURE: readonly (readonly [why: string, condition: string, given: Given, outcome: Outcome, found: RegExp])[] = [
-  [
-    'nothing else is',
-    '',
-    { threads: [BY_BOB] },
-    'awaited',
-    /whether "Bob" may write to the repository could not be read/,
-  ],
-  [
-    'so are the members of a team',
-    ", from: ['@octo/security']",
-    { threads: [BY_BOB] },
-    'undecided',
-    /the members of "octo\/security" could not be read$/,
-  ],
-  [
-    'so is whether it is outdated',
-    ', outdated: ignore',
-    { threads: [{ ...BY_BOB, outdated: null }] },
-    'undecided',
-    /the forge does not tell whether they count, or are resolved$/,
-  ],
-  [
-    'another may be open',
-    '',
-    { threads: [BY_BOB, { by: 'dan', resolved: null }] },
-    'undecided',
-    /whether "Bob" may write to the repository could not be read/,
-  ],
-  ['so are commits', '', { threads: [BY_BOB], commits_complete: false }, 'undecided', /^no unresolved/],
-  ['it is outdated', ', outdated: ignore', { threads: [{ ...BY_BOB, outdated: true }] }, 'matched', /counts$/],
+  ['nothing else is', '', {}, 'awaited', PERMISSION],
+  ['so are the members of a team', ", from: ['@octo/security']", {}, 'undecided', TEAM_UNREAD],
+  ['so is whether it is outdated', ', outdated: ignore', outdated(null), 'undecided', UNTOLD],
+  ['another may be open', '', { threads: [BY_BOB, { by: 'dan', resolved: null }] }, 'undecided', PERMISSION],
+  ['so are commits', '', { commits_complete: false }, 'undecided', /^no unresolved/],
+  ['it is outdated', ', outdated: ignore', outdated(true), 'matched', /counts$/],
 ];
 
 for (const [why, condition, given, outcome, found] of UNSURE) {
   test(`threads: where a resolver is unknown, and ${why}`, (t) => {
     const facts = factsOf({ ...RESOLVED, ...given });
-    const result = judged(`{ threads: { resolved_by: others${condition} } }`, facts);
+    const result = judgedBy(`{ threads: { resolved_by: others${condition} } }`, facts);
     t.is(result.outcome, outcome);
     t.regex(result.found, found);
     t.is(result.awaited.startsWith('Gatehouse to see whether "Bob" may write'), outcome === 'awaited');
@@ -163,11 +120,11 @@ test('threads: the author, and who made a commit, are not among those who are un
     const commits = [{ message: 'a', author: 'dan', committer: 'dan' }];
     const facts = factsOf({ commits, threads: [{ by: 'carol', resolved_by }] });
     const unasked: Facts = { ...facts, writers: { answers: new Map() } };
-    t.is(judged('{ threads: { resolved_by: others } }', unasked).outcome, 'unmatched', resolved_by);
+    t.is(judgedBy('{ threads: { resolved_by: others } }', unasked).outcome, 'unmatched', resolved_by);
   }
   const facts = factsOf({ threads: [{ by: 'carol', resolved_by: 'bob' }] });
   const unasked: Facts = { ...facts, writers: { answers: new Map() } };
-  const { outcome, found } = judged('{ threads: { resolved_by: others } }', unasked);
+  const { outcome, found } = judgedBy('{ threads: { resolved_by: others } }', unasked);
   t.is(outcome, 'awaited');
   t.regex(found, /whether "bob" may write/, 'who was not asked about is unknown');
 });
