@@ -33,100 +33,47 @@ for (const [rule, checks, description] of CASES) {
   });
 }
 
-const ALL = (more = '') => `version: 1\nrules: [{ id: it, require: { checks: { all: true${more} } } }]`;
+const ALL = (more: string) => `version: 1\nrules: [{ id: it, require: { checks: { all: true${more} } } }]`;
 const BUILT = { name: 'build', kind: 'check-run', by: 'actions[bot]' } as const;
+const LINTED = { name: 'lint' };
+type Check = NonNullable<Given['checks']>[number];
+const built = (...others: readonly Check[]): Given => ({ checks: [BUILT, ...others] });
+const suite = (by: string, state: string): Given => ({ ...built(), suites: [{ by, state }] });
+const E2E_FAILED = { ...BUILT, name: 'e2e', state: 'failure' };
 
-const OF_ALL: readonly (readonly [what: string, more: string, given: Given, state: string, description?: string])[] = [
-  ['nothing begun', '', {}, 'pending', 'Waiting for a first check'],
-  ['only what is left out', ', but: build', { checks: [BUILT] }, 'pending', 'Waiting for a first check'],
-  ['all green', '', { checks: [BUILT, { name: 'lint', state: 'skipped' }] }, 'success'],
-  ['one open', '', { checks: [BUILT, { name: 'lint', state: 'pending' }] }, 'pending', 'Waiting for the check lint'],
-  [
-    'one failed',
-    '',
-    { checks: [{ ...BUILT, state: 'failure' }, { name: 'lint' }] },
-    'pending',
-    'Waiting for the check build',
-  ],
-  ['one of no result known', '', { checks: [{ ...BUILT, state: 'odd' }] }, 'pending', 'Waiting for the check build'],
-  ['one not reported', ', at_least: [build, e2e]', { checks: [BUILT] }, 'pending', 'Waiting for the check e2e'],
-  [
-    'one that failed and is left out',
-    ", but: 'e2e*'",
-    { checks: [BUILT, { name: 'e2e 1', state: 'failure' }] },
-    'success',
-  ],
-  [
-    'a suite between two jobs',
-    '',
-    { checks: [BUILT], suites: [{ by: 'actions[bot]', state: 'pending' }] },
-    'pending',
-    'Waiting for the check actions[bot]',
-  ],
-  [
-    'a suite that failed by itself',
-    '',
-    { checks: [BUILT], suites: [{ by: 'actions[bot]', state: 'startup_failure' }] },
-    'pending',
-    'Waiting for the check actions[bot]',
-  ],
-  [
-    'a suite that its run explains',
-    ', but: e2e',
-    {
-      checks: [BUILT, { ...BUILT, name: 'e2e', state: 'failure' }],
-      suites: [{ by: 'actions[bot]', state: 'failure' }],
-    },
-    'success',
-  ],
-  ['an empty suite', '', { checks: [BUILT], suites: [{ by: 'idle[bot]', state: 'queued' }] }, 'success'],
-  [
-    'an empty suite that counts',
-    ', empty_suites: wait',
-    { checks: [BUILT], suites: [{ by: 'idle[bot]', state: 'queued' }] },
-    'pending',
-    'Waiting for the check idle[bot]',
-  ],
-  [
-    'an empty suite that is named',
-    ", at_least: 'idle[bot]'",
-    { checks: [BUILT], suites: [{ by: 'idle[bot]', state: 'queued' }] },
-    'pending',
-    'Waiting for the check idle[bot]',
-  ],
-  [
-    'a suite that is left out',
-    ", but: 'slow[bot]'",
-    { checks: [BUILT], suites: [{ by: 'slow[bot]', state: 'pending' }] },
-    'success',
-  ],
-  [
-    'what somebody else reports',
-    ', from: ci',
-    { checks: [{ name: 'lint' }, { name: 'x', by: 'mallory', state: 'pending' }] },
-    'success',
-  ],
-  [
-    'a status that was replaced',
-    '',
-    { checks: [{ name: 'lint' }, { name: 'Lint', by: 'bob', state: 'failure' }] },
-    'success',
-  ],
-  [
-    'a run of one name in two workflows',
-    '',
-    { checks: [BUILT, { ...BUILT, state: 'failure' }] },
-    'pending',
-    'Waiting for the check build',
-  ],
-  ['more than could be read', '', { checks: [BUILT], checks_complete: false }, 'error'],
+/** What is waited for; nothing where it is a success. */
+const OF_ALL: readonly (readonly [what: string, more: string, given: Given, waitingFor?: string])[] = [
+  ['nothing begun', '', {}, 'a first check'],
+  ['only what is left out', ', but: build', built(), 'a first check'],
+  ['all green', '', built({ ...LINTED, state: 'skipped' })],
+  ['one open', '', built({ ...LINTED, state: 'pending' }), 'the check lint'],
+  ['one failed', '', { checks: [{ ...BUILT, state: 'failure' }, LINTED] }, 'the check build'],
+  ['one of no result known', '', { checks: [{ ...BUILT, state: 'odd' }] }, 'the check build'],
+  ['one not reported', ', at_least: [build, e2e]', built(), 'the check e2e'],
+  ['one that failed and is left out', ", but: 'e2e*'", built({ name: 'e2e 1', state: 'failure' })],
+  ['a suite between two jobs', '', suite('actions[bot]', 'pending'), 'the check actions[bot]'],
+  ['a suite that failed by itself', '', suite('actions[bot]', 'startup_failure'), 'the check actions[bot]'],
+  ['a suite that its run explains', ', but: e2e', { ...suite('actions[bot]', 'failure'), ...built(E2E_FAILED) }],
+  ['an empty suite', '', suite('idle[bot]', 'queued')],
+  ['an empty suite that counts', ', empty_suites: wait', suite('idle[bot]', 'queued'), 'the check idle[bot]'],
+  ['an empty suite that is named', ", at_least: 'idle[bot]'", suite('idle[bot]', 'queued'), 'the check idle[bot]'],
+  ['a suite that is left out', ", but: 'slow[bot]'", suite('slow[bot]', 'pending')],
+  ['what another reports', ', from: ci', { checks: [LINTED, { name: 'x', by: 'mallory', state: 'pending' }] }],
+  ['a status that was replaced', '', { checks: [LINTED, { name: 'Lint', by: 'bob', state: 'failure' }] }],
+  ['a run of one name in two workflows', '', built({ ...BUILT, state: 'failure' }), 'the check build'],
 ];
 
-for (const [what, more, given, state, description] of OF_ALL) {
-  test(`all checks: ${what} is ${state}`, (t) => {
-    t.like(verdict(ALL(more), given), description === undefined ? { state } : { state, description });
+for (const [what, more, given, waitingFor] of OF_ALL) {
+  test(`all checks: ${what} is ${waitingFor === undefined ? 'a success' : `waiting for ${waitingFor}`}`, (t) => {
+    const { state, description } = verdict(ALL(more), given);
+    t.is(state, waitingFor === undefined ? 'success' : 'pending');
+    t.is(description, waitingFor === undefined ? 'The rule that applies is met' : `Waiting for ${waitingFor}`);
   });
 }
+
+test('all checks: more than could be read is an error', (t) => {
+  t.is(verdict(ALL(''), { ...built(), checks_complete: false }).state, 'error');
+});
 
 test('the comment links to the page of a check, also where its address has no host', (t) => {
   const links = linksOf('gitea', pullRequestOf({}), { baseSha: 'a'.repeat(40) });

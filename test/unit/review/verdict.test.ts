@@ -127,6 +127,8 @@ test('a pull request with an invalid policy fails, and keeps its other findings'
   const proposed = '.gatehouse.yml as proposed has 2 faults';
   const passed = withProposedPolicyFaults(verdict(POLICY, GOOD), FAULTS);
   t.like(passed, { state: 'failure', description: proposed });
+  const waiting = withProposedPolicyFaults(verdict(WAITING, TEAM), FAULTS);
+  t.like(waiting, { state: 'failure', description: proposed });
   const failed = withProposedPolicyFaults(verdict(POLICY, { ...GOOD, title: 'x' }), FAULTS);
   t.is(failed.description, `1 of 4 rules failed: conventional-title; ${proposed}`);
   t.is(withProposedPolicyFaults(failed, []).state, 'failure');
