@@ -206,23 +206,23 @@ const condition: fc.Arbitrary<Condition> = fc.letrec<{ node: Condition }>((tie) 
 
 const policies: fc.Arbitrary<Policy> = fc
   .array(
-    fc.record({
-      level: fc.constantFrom('error' as const, 'warn' as const, 'info' as const),
-      when: fc.option(condition, { nil: undefined }),
-      require: condition,
-      forbid: fc.option(condition, { nil: undefined }),
-    }),
+    fc.record(
+      {
+        level: fc.constantFrom('error' as const, 'warn' as const, 'info' as const),
+        when: condition,
+        require: condition,
+        forbid: condition,
+      },
+      { requiredKeys: ['level', 'require'] },
+    ),
     { maxLength: 4 },
   )
   .map((rules) => ({
     origin: { path: '.gatehouse.yml' },
     ...NO_PEOPLE_SETTINGS,
-    rules: rules.map(({ level, when, require, forbid }, index) => ({
+    rules: rules.map((rule, index) => ({
       id: `r${index}`,
-      level,
-      require,
-      ...(when === undefined ? {} : { when }),
-      ...(forbid === undefined ? {} : { forbid }),
+      ...rule,
       needs: neededFacts({ rules: [] }),
       source: { path: '.gatehouse.yml', line: index + 1 },
     })),

@@ -1,5 +1,5 @@
 import { pullRequestOf } from '../../../src/facts/pull-request.ts';
-import { factsOf } from '../../../src/facts/table.ts';
+import { type Facts, factsOf } from '../../../src/facts/table.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type {
   ChangedFile,
@@ -197,62 +197,62 @@ test('step 4: nothing is read where nobody may override, or no rule blocks', asy
   t.deepEqual(asked, []);
 });
 
+type Conclusion = Parameters<typeof conclude>;
+
+interface Beside {
+  readonly hidden?: boolean;
+  readonly overrides?: Conclusion[4]['overrides'];
+  readonly proposed?: Conclusion[3];
+}
+
+/** What is concluded of a policy, by these facts. */
+function concluded(text: string, facts: Facts, beside: Beside = {}) {
+  const { hidden = false, overrides, proposed = NOTHING_PROPOSED } = beside;
+  const policy = loaded(text);
+  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides };
+  return conclude(SUBJECT, policy, { hidden }, proposed, findings);
+}
+
 test('step 5: a verdict says by what it was judged, and whether it depends on more', (t) => {
   const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
-  const result = (text: string, hidden = false, overrides?: Parameters<typeof conclude>[4]['overrides']) => {
-    const policy = loaded(text);
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides };
-    return conclude(SUBJECT, policy, { hidden }, NOTHING_PROPOSED, findings);
-  };
-  const alone = result(rules(TITLED));
-  t.like(alone, { kind: 'judged', selfContained: true, asks: [], approvals: null });
-  t.like(alone.verdict, { state: 'failure', policyFaults: [] });
-  t.like(alone.judgedBy, { baseSha: BASE, policyDigest: 'p', facts: {} });
-  t.false(result(rules(TITLED), true).selfContained);
+  t.like(concluded(rules(TITLED), facts), {
+    ...{ kind: 'judged', selfContained: true, asks: [], approvals: null },
+    verdict: { state: 'failure', policyFaults: [] },
+    judgedBy: { baseSha: BASE, policyDigest: 'p', facts: {} },
+  });
+  t.false(concluded(rules(TITLED), facts, { hidden: true }).selfContained);
   const override = { ruleId: 'titled', by: 'bob', reason: 'hotfix', commentId: '1', at: '2026-01-02T10:00:00Z' };
   const overrides = { headSha: HEAD, complete: true, inForce: [override], refused: [], possible: [] };
-  t.like(result(rules(TITLED), false, overrides), { selfContained: false, verdict: { state: 'success' } });
-  const others = result(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
+  t.like(concluded(rules(TITLED), facts, { overrides }), { selfContained: false, verdict: { state: 'success' } });
+  const others = concluded(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'), facts);
   t.like(others, { asks: ['checks'], selfContained: false });
   t.regex(others.judgedBy.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
 });
 
 test('what only observed rules need is neither compared nor asked for', (t) => {
-  const facts = factsOf({ title: 'feat: things' });
   const observed = ['topic: tier-1', 'checks: { all: true }', 'threads: {}', 'approvals: 1'].map(
     (predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`,
   );
-  const result = (...lines: readonly string[]) => {
-    const policy = loaded(rules(...lines));
-    const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined };
-    return conclude(SUBJECT, policy, { hidden: false }, NOTHING_PROPOSED, findings);
-  };
-  t.like(result(TITLED, ...observed), { asks: [], approvals: null, judgedBy: { facts: {} } });
-  const { asks, judgedBy } = result('id: built, require: { checks: { name: build, is: success } }', ...observed);
+  const facts = factsOf({ title: 'feat: things' });
+  t.like(concluded(rules(TITLED, ...observed), facts), { asks: [], approvals: null, judgedBy: { facts: {} } });
+  const built = 'id: built, require: { checks: { name: build, is: success } }';
+  const { asks, judgedBy } = concluded(rules(built, ...observed), facts);
   t.deepEqual(asks, ['checks']);
   t.deepEqual(judgedBy.facts.checks?.parts, [], 'read without suites');
   t.deepEqual(Object.keys(judgedBy.facts), ['checks']);
 });
 
 test('step 5: a proposed policy that is broken is no success', (t) => {
-  const facts = factsOf({ title: 'feat: things' });
-  const policy = loaded(rules(TITLED));
-  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides: undefined };
-  const faults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
-  const proposed = { kind: 'broken', faults, sources: {}, texts: [] } as const;
-  const { verdict } = conclude(SUBJECT, policy, { hidden: false }, proposed, findings);
-  t.is(verdict.state, 'failure');
-  t.deepEqual(verdict.policyFaults, faults);
+  const policyFaults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
+  const proposed = { kind: 'broken', faults: policyFaults, sources: {}, texts: [] } as const;
+  const { verdict } = concluded(rules(TITLED), factsOf({ title: 'feat: things' }), { proposed });
+  t.like(verdict, { state: 'failure', policyFaults });
 });
 
 test('the steps come in their order, and what is only observed is read after the rest', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
-  const result = await judgeOnce(context, {
-    pullRequest: PULL_REQUEST,
-    settled: 'no',
-    preloaded: {},
-    files: new Map(),
-  });
+  const once = { pullRequest: PULL_REQUEST, settled: 'no', preloaded: {}, files: new Map() } as const;
+  const result = await judgeOnce(context, once);
   t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
 });

@@ -8,7 +8,7 @@ import { readToObserve, rulesInForce } from '../../../src/review/evaluation/obse
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import test from '../../helpers/test.ts';
-import { policyOf, verdict } from './judge.ts';
+import { policyOf, ruleOf, verdict } from './judge.ts';
 
 const POLICY = policyOf(`version: 1
 rules:
@@ -88,8 +88,7 @@ rules:
   const policy = policyOf(text('level: observe'));
   const without = verdictOf(evaluate(rulesInForce(policy), facts));
   t.deepEqual(verdictOf(evaluate(policy, facts)), without);
-  t.is(without.state, 'success');
-  t.is(without.description, 'The rule that applies is met');
+  t.like(without, { state: 'success', description: 'The rule that applies is met' });
   t.is(verdict(text('level: error'), { files_complete: false }).state, 'failure');
 });
 
@@ -108,20 +107,16 @@ test('observed rules are evaluated last, by facts of their own, in their place',
 });
 
 test('what has been read is read again only for more of it', (t) => {
-  const needs = (rules: string) => neededFacts(policyOf(`version: 1\nrules: [${rules}]`));
-  const commits = needs('{ id: a, require: { commits: { every: { signed_off: true } } } }');
-  const verified = needs('{ id: a, require: { commits: { every: { verified: true } } } }');
-  const signed = needs('{ id: a, require: { commits: { every: { signed_by: alice } } } }');
-  const approvals = needs('{ id: a, require: { approvals: 1 } }');
+  const needs = (condition: string) => neededFacts(ruleOf(`require: { ${condition} }`));
+  const commits = needs('commits: { every: { signed_off: true } }');
+  const verified = needs('commits: { every: { verified: true } }');
+  const signed = needs('commits: { every: { signed_by: alice } }');
+  const approvals = needs('approvals: 1');
   t.deepEqual(needsBeside(commits, commits), {});
   t.deepEqual(needsBeside(commits, verified), { commits: ['signatures'] });
   t.deepEqual(needsBeside(verified, commits), { merges: ['clean'] });
   t.deepEqual(needsBeside(verified, signed), { commits: ['signatures', 'signers'] });
   t.deepEqual(needsBeside(signed, verified), {});
-  t.deepEqual(needsBeside(commits, approvals), {
-    commits: ['authors'],
-    reviews: [],
-    merges: ['clean'],
-    writers: ['approvers'],
-  });
+  const forApprovals = { commits: ['authors'], reviews: [], merges: ['clean'], writers: ['approvers'] };
+  t.deepEqual(needsBeside(commits, approvals), forApprovals);
 });

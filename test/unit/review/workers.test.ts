@@ -128,9 +128,7 @@ test('several repositories with slow policies never hold all workers', async (t)
   await Promise.all([parse('octo/one', SIMPLE), parse('octo/two', SIMPLE)]);
   for (const owner of slow) {
     const facts = factsOf({ title: owner });
-    t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts, observed: facts }), {
-      limit: 'size',
-    });
+    t.like(await pool.run(owner, 'evaluate', { policy: tooManyRules(), facts, observed: facts }), { limit: 'size' });
   }
   const parsing = slow.map((owner) => t.throwsAsync(parse(owner, SLOW), { message: /closed/ }));
   t.like(await parse('octo/honest', SIMPLE), { kind: 'done' });
@@ -141,13 +139,10 @@ test('several repositories with slow policies never hold all workers', async (t)
 test('an evaluation that takes too long leaves all rules undecided, and names one', async (t) => {
   const { workers, ended } = watched(BRIEFLY);
   const evaluation = await workers.evaluate(SLOW_RULES, NOISY);
-  t.deepEqual(
-    evaluation.rules.map(({ rule, outcome }) => [rule.id, outcome]),
-    [
-      ['quick', 'undecided'],
-      ['slow', 'undecided'],
-    ],
-  );
+  t.like(evaluation.rules, [
+    { rule: { id: 'quick' }, outcome: 'undecided' },
+    { rule: { id: 'slow' }, outcome: 'undecided' },
+  ]);
   const require = evaluation.rules[0]?.require;
   t.regex(
     require?.kind === 'predicate' ? plain(require.found) : '',
@@ -162,18 +157,16 @@ test('an evaluation that takes too long leaves all rules undecided, and names on
 test('an evaluation that takes too long is an error at warn and info too', async (t) => {
   const { workers } = watched(BRIEFLY);
   const rules = SLOW_RULES.rules.map((rule, index) => ({ ...rule, level: index === 0 ? 'info' : 'warn' }) as const);
-  const { state, description } = verdictOf(await workers.evaluate({ ...SLOW_RULES, rules }, NOISY));
-  t.deepEqual([state, description], ['error', '2 of 2 rules could not be judged: slow, quick']);
+  const verdict = verdictOf(await workers.evaluate({ ...SLOW_RULES, rules }, NOISY));
+  t.like(verdict, { state: 'error', description: '2 of 2 rules could not be judged: slow, quick' });
   await workers.close();
 });
 
 test('work that needs too much memory is ended, and the process goes on', async (t) => {
   const { workers, ended } = watched({ maxTaskMs: 60_000 });
   const patch = `@@ -0,0 +1,4000000 @@\n${'+\n'.repeat(4_000_000)}`;
-  const { rules } = await workers.evaluate(
-    ruleOf("forbid: { added_lines: 'x' }"),
-    factsOf({ files: [{ path: 'a.txt', patch }] }),
-  );
+  const facts = factsOf({ files: [{ path: 'a.txt', patch }] });
+  const { rules } = await workers.evaluate(ruleOf("forbid: { added_lines: 'x' }"), facts);
   t.is(rules[0]?.outcome, 'undecided');
   t.is(ended[0]?.limit, 'memory');
   await workers.close();
