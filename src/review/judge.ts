@@ -255,7 +255,7 @@ export async function readFacts(
 }
 
 /** Step 4, the overrides. Undefined when the policy lets nobody override. */
-export function readOverridesNow(
+function readOverridesNow(
   { forge, recordedComments, makers }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'makers'>,
   { pullRequest, preloaded, writeAccess }: Subject,
   policy: Policy,

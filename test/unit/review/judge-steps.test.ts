@@ -8,7 +8,7 @@ import type {
   PullRequestNow,
 } from '../../../src/forges/port/pull-request.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { conclude, judgeOnce, readChange, readFacts, readOverridesNow, readPolicy } from '../../../src/review/judge.ts';
+import { conclude, judgeOnce, readChange, readFacts, readPolicy } from '../../../src/review/judge.ts';
 import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
 import { parsePolicy } from '../../../src/review/policy/parse.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
@@ -173,30 +173,6 @@ test('step 3: checks are announced before they are read, and Gatehouse’s are l
   );
 });
 
-test('step 4: an override counts only by whom the policy names', async (t) => {
-  const policy = policyOf(OVERRIDABLE);
-  const evaluation = evaluate(policy, factsOf({ title: 'things' }));
-  const overridden = async (author: string) => {
-    const { asked, context } = forgeOf({ comments: [commandOf(author)] });
-    const overrides = await readOverridesNow(context, SUBJECT, policy, evaluation);
-    t.deepEqual(asked.slice(0, 2), ['comments', 'webhooks of 1']);
-    return overrides?.inForce.map(({ ruleId, by }) => `${ruleId} by ${by}`);
-  };
-  t.deepEqual(await overridden('bob'), ['titled by bob']);
-  t.deepEqual(await overridden('mallory'), []);
-});
-
-test('step 4: nothing is read where nobody may override, or no rule blocks', async (t) => {
-  const { asked, context } = forgeOf({ comments: [commandOf('bob')] });
-  const strict = policyOf(rules(TITLED));
-  const failed = evaluate(strict, factsOf({ title: 'things' }));
-  t.is(await readOverridesNow(context, SUBJECT, strict, failed), undefined);
-  const lenient = policyOf(OVERRIDABLE);
-  const passed = evaluate(lenient, factsOf({ title: 'feat: things' }));
-  t.deepEqual((await readOverridesNow(context, SUBJECT, lenient, passed))?.inForce, []);
-  t.deepEqual(asked, []);
-});
-
 type Conclusion = Parameters<typeof conclude>;
 
 interface Beside {
@@ -249,10 +225,17 @@ test('step 5: a proposed policy that is broken is no success', (t) => {
   t.like(verdict, { state: 'failure', policyFaults });
 });
 
+const ONCE = { pullRequest: PULL_REQUEST, settled: 'no', preloaded: {}, files: new Map() } as const;
+
 test('the steps come in their order, and what is only observed is read after the rest', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
-  const once = { pullRequest: PULL_REQUEST, settled: 'no', preloaded: {}, files: new Map() } as const;
-  const result = await judgeOnce(context, once);
-  t.like(result, { kind: 'judged', verdict: { state: 'failure' } });
+  t.like(await judgeOnce(context, ONCE), { kind: 'judged', verdict: { state: 'failure' } });
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
+});
+
+test('step 4: an override by whom the policy names makes a success', async (t) => {
+  const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('bob')] });
+  const result = await judgeOnce(context, ONCE);
+  t.like(result, { verdict: { state: 'success', findings: [{ ruleId: 'titled', override: { by: 'bob' } }] } });
+  t.true(asked.includes('permission of bob'));
 });

@@ -28,11 +28,13 @@ const OF_DAN: Given = { codeowners: '* @dan', files: [{ path: 'a' }] };
 const moved = (from: string, path: string) => ({ path, from });
 const removed = (path: string) => ({ path, status: 'removed' }) as const;
 
+const EXCEPT_UPDATES = '{ fresh: except-updates }';
 const SIGNED_OFF = '{ every: { signed_off: true } }';
 const OF_ALICE = '{ every: { signed_by: alice } }';
 const BOBS = { message: 'a', author: 'bob' };
 const MERGE = { message: 'Merge', parents: 2 };
 const CLEAN_MERGE = { ...MERGE, clean: true };
+const UNVERIFIED = { message: 'a', verified: false };
 const VERIFIED = { message: 'a', verified: true };
 const signed = (signed_by: string) => ({ message: 'a', signed_by });
 
@@ -147,12 +149,7 @@ const TABLES: Readonly<Record<string, readonly Row[]>> = {
   changed_files: [["'<= 1'", { ...files('a'), files_complete: false }, 'undecided', 'there may be more']],
   threads: [
     [OTHERS, resolved({ ...BY_BOT, answered_by: ['bob'] }), 'unmatched', 'a machine over a person'],
-    [
-      OTHERS,
-      resolved({ ...BY_BOT, answered_by: ['alice', 'helper[bot]'] }),
-      'matched',
-      'a machine that the author answered',
-    ],
+    [OTHERS, resolved({ ...BY_BOT, answered_by: ['alice', 'helper[bot]'] }), 'matched', 'a machine, answered'],
     [OTHERS, resolved({ by: 'Alice', answered_by: ['ALICE'] }), 'matched', 'the author alone, in any case'],
     [OTHERS, BY_BOB_OVER_CAROL, 'matched', 'who made nothing, over another'],
     [OTHERS, resolved({ by: 'bob', answered_by: null }), 'matched', 'who made nothing, whoever wrote'],
@@ -197,30 +194,20 @@ const TABLES: Readonly<Record<string, readonly Row[]>> = {
       '{ every: { verified: true } }',
       commits(VERIFIED, { ...CLEAN_MERGE, verified: false }),
       'unmatched',
-      'a merge needs one too',
+      'a merge needs one',
     ],
     ['{ every: { verified: true, message: a } }', commits('b'), 'unmatched', 'another trait settles it'],
     ['{ some: { verified: false } }', commits('a'), 'undecided', 'it may have one'],
-    [
-      '{ some: { verified: false } }',
-      commits('a', { message: 'b', verified: false }),
-      'matched',
-      'one certainly has none',
-    ],
+    ['{ some: { verified: false } }', commits('a', UNVERIFIED), 'matched', 'one certainly has none'],
     ['{ every: { signed_by: [bob, Alice] } }', commits(signed('alice'), signed('BOB')), 'matched', 'in whatever case'],
-    [OF_ALICE, commits(signed('alice'), { ...CLEAN_MERGE, signed_by: 'bob' }), 'unmatched', 'a merge needs one too'],
+    [OF_ALICE, commits(signed('alice'), { ...CLEAN_MERGE, signed_by: 'bob' }), 'unmatched', 'a merge needs one'],
     [OF_ALICE, commits({ ...VERIFIED, author: 'alice', committer: 'alice' }), 'undecided', 'nobody says whose'],
     [OF_ALICE, commits({ ...signed('alice'), verified: false }), 'unmatched', 'one that is not verified'],
     [OF_ALICE, { ...commits(signed('alice')), commits_complete: false }, 'undecided', 'there may be more'],
     ['{ every: { signed_by: alice, verified: false } }', commits(VERIFIED), 'unmatched', 'what is known settles it'],
     ['{ some: { signed_by: alice } }', commits(signed('bob'), 'b'), 'undecided', 'it may be the other one'],
-    [
-      '{ newest: { signed_by: bob } }',
-      commits({ message: 'a', verified: false }, signed('bob')),
-      'matched',
-      'only the newest is asked for',
-    ],
-    ['{ some: { verified: true } }', commits({ message: 'a', verified: false }), 'unmatched', 'none'],
+    ['{ newest: { signed_by: bob } }', commits(UNVERIFIED, signed('bob')), 'matched', 'the newest'],
+    ['{ some: { verified: true } }', commits(UNVERIFIED), 'unmatched', 'none'],
   ],
   changes_requested: [
     ['true', reviews('bob'), 'unmatched', 'an approval'],
@@ -274,12 +261,7 @@ const TABLES: Readonly<Record<string, readonly Row[]>> = {
     ['{ all_of: [bob], fresh: true }', reviews(OLD), 'unmatched', 'an old approval'],
     ['{ from: [dan], all_of: [bob] }', reviews('bob'), 'unmatched', '`from` needs its own'],
     ['{ from: CODEOWNERS, all_of: [bob] }', { ...OF_DAN, ...reviews('dan') }, 'unmatched', 'the owner alone'],
-    [
-      '{ from: CODEOWNERS, all_of: [bob] }',
-      { ...OF_DAN, ...reviews('dan', 'bob') },
-      'matched',
-      'the owner and the group',
-    ],
+    ['{ from: CODEOWNERS, all_of: [bob] }', { ...OF_DAN, ...reviews('dan', 'bob') }, 'matched', 'both'],
     ['1', reviews('bob'), 'matched', 'one'],
     ['2', reviews('bob', 'BOB'), 'unmatched', 'the same person twice'],
     ['1', { author: 'alice', ...reviews('Alice') }, 'unmatched', 'the own approval never counts'],
@@ -296,13 +278,8 @@ const TABLES: Readonly<Record<string, readonly Row[]>> = {
     ['{ fresh: true }', { ...reviews(OLD), last_change_unread: true }, 'unmatched', 'of an earlier commit'],
     ['1', reviews(OLD), 'matched', 'an old one, where fresh is not asked for'],
     ['{ fresh: true }', reviews(UPDATED), 'unmatched', 'updates from base count as pushes'],
-    ['{ fresh: except-updates }', reviews({ ...UPDATED, outdated: true }), 'unmatched', 'given before a force-push'],
-    [
-      '{ fresh: except-updates }',
-      { ...reviews(UPDATED), last_change_unread: true },
-      'undecided',
-      'a force-push may be later',
-    ],
+    [EXCEPT_UPDATES, reviews({ ...UPDATED, outdated: true }), 'unmatched', 'given before a force-push'],
+    [EXCEPT_UPDATES, { ...reviews(UPDATED), last_change_unread: true }, 'undecided', 'a force-push may be later'],
     ['{ not_from: bob }', reviews('Bob'), 'unmatched', 'does not count'],
     ['{ not_from: [bob] }', reviews('bob', 'dan'), 'matched', 'another'],
     ['{ from: [bob], not_from: [bob] }', reviews('bob'), 'unmatched', 'even if named'],
@@ -342,18 +319,20 @@ test('what was found is said in words', (t) => {
   t.is(requiring('{ commits: { some: { fixup: true } } }', commits('fixup! a')).found, '"0000000000 fixup! a"');
 });
 
-for (const [rule, path, outcome, why] of [
-  ["forbid: { files: 'auth/**' }", { path: 'x.ts', from: 'auth/x.ts' }, 'failed', 'forbid sees the old name'],
-  ["forbid: { files: 'auth/**' }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'forbid sees a removed file'],
-  ["when: { files: 'auth/**' }, require: { label: x }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'when too'],
-  ["require: { not: { files: 'auth/**' } }", { path: 'auth/x.ts', status: 'removed' }, 'failed', 'not turns it round'],
-  ["forbid: { not: { files: 'test/**' } }", { path: 'test/x.ts', status: 'removed' }, 'failed', 'twice is a require'],
-  ["require: { any: [{ files: 'test/**' }] }", { path: 'test/x.ts', status: 'removed' }, 'failed', 'any is a require'],
+for (const [rule, path, why] of [
+  ["forbid: { files: 'auth/**' }", moved('auth/x.ts', 'x.ts'), 'forbid sees the old name'],
+  ["forbid: { files: 'auth/**' }", removed('auth/x.ts'), 'forbid sees a removed file'],
+  ["when: { files: 'auth/**' }, require: { label: x }", removed('auth/x.ts'), 'when too'],
+  ["require: { not: { files: 'auth/**' } }", removed('auth/x.ts'), 'not turns it round'],
+  ["forbid: { not: { files: 'test/**' } }", removed('test/x.ts'), 'twice is a require'],
+  ["require: { any: [{ files: 'test/**' }] }", removed('test/x.ts'), 'any is a require'],
 ] as const) {
   test(`files, which statuses count: ${rule}: ${why}`, (t) => {
-    t.is(judge(rule, { files: [path] }).outcome, outcome);
+    t.is(judge(rule, files(path)).outcome, 'failed');
   });
 }
+
+const NONE_REQUESTED = 'forbid: { reviews_requested: true }';
 
 for (const [withdrawn, outcome, why] of [
   [{ of: 'bob', requested_by: 'carol' }, 'waiting', 'the author, of another'],
@@ -367,11 +346,10 @@ for (const [withdrawn, outcome, why] of [
   [{ of: 'bob', by: 'ci[bot]' }, 'waiting', 'a machine'],
   [{ of: 'bob', by: 'ci[bot]', requested_by: 'ci[bot]' }, 'passed', 'a machine, its own'],
 ] as const) {
-  const commits = [{ message: 'a', author: 'dan', committer: 'dan' }];
-  const given = { commits, requests_withdrawn: [withdrawn] };
+  const given = { ...commits({ message: 'a', author: 'dan', committer: 'dan' }), requests_withdrawn: [withdrawn] };
 
   test(`reviews_requested: withdrawn by ${why}`, (t) => {
-    t.is(judge('forbid: { reviews_requested: true }', given).outcome, outcome);
+    t.is(judge(NONE_REQUESTED, given).outcome, outcome);
     t.is(judge('require: { reviews_requested: true }', given).outcome, 'waiting', 'none is there');
     t.is(judge('forbid: { reviews_requested: { from: [eve] } }', given).outcome, 'passed', 'of somebody else');
   });
@@ -379,11 +357,10 @@ for (const [withdrawn, outcome, why] of [
 
 test('reviews_requested: what decides whether a withdrawn request counts may be unknown', (t) => {
   const by = { of: 'bob', by: 'carol' };
-  const forbid = 'forbid: { reviews_requested: true }';
-  t.is(judge(forbid, { requests_withdrawn: [by], commits_complete: false }).outcome, 'undecided');
+  t.is(judge(NONE_REQUESTED, { requests_withdrawn: [by], commits_complete: false }).outcome, 'undecided');
   for (const reviewer of ['bob', 'ghost']) {
     const byNobodyKnown = { of: reviewer, requested_by: 'ghost', by: 'Ghost' };
-    t.is(judge(forbid, { requests_withdrawn: [byNobodyKnown] }).outcome, 'undecided', 'a deleted account');
+    t.is(judge(NONE_REQUESTED, { requests_withdrawn: [byNobodyKnown] }).outcome, 'undecided', 'a deleted account');
   }
   const team = "forbid: { reviews_requested: { from: ['@octo/sec'] } }";
   t.is(judge(team, { requests_withdrawn: [{ of: 'bob', requested_by: 'carol' }] }).outcome, 'undecided');
@@ -399,13 +376,13 @@ for (const [codeowners, outcome] of [
   ['src/\0 @dan', 'waiting'],
 ] as const) {
   test(`reviews_requested: what the author withdrew, with CODEOWNERS ${JSON.stringify(codeowners)}`, (t) => {
-    const given = { files: [{ path: 'src/a', from: 'old/a' }], requests_withdrawn: [{ of: 'bob' }], codeowners };
-    const forbid = 'forbid: { reviews_requested: true }';
-    t.is(judge(forbid, given).outcome, outcome);
-    t.is(judge(forbid, { ...given, files_complete: false }).outcome, 'waiting', 'it may have other files');
-    t.is(judge(forbid, { ...given, codeowners_unread: true }).outcome, 'waiting');
-    const ofTeam = { ...given, requests_withdrawn: [{ of: '@octo/sec' }] };
-    t.is(judge(forbid, ofTeam).outcome, /sec|\0/.test(codeowners) ? 'waiting' : 'passed');
+    const given = { ...files(moved('old/a', 'src/a')), codeowners, requests_withdrawn: [{ of: 'bob' }] };
+    const ofTeam = [{ of: '@octo/sec' }];
+    const outcomeWith = (more: Given) => judge(NONE_REQUESTED, { ...given, ...more }).outcome;
+    t.is(outcomeWith({}), outcome);
+    t.is(outcomeWith({ files_complete: false }), 'waiting', 'it may have other files');
+    t.is(outcomeWith({ codeowners_unread: true }), 'waiting');
+    t.is(outcomeWith({ requests_withdrawn: ofTeam }), /sec|\0/.test(codeowners) ? 'waiting' : 'passed');
   });
 }
 
@@ -414,8 +391,8 @@ test('reviews_requested: an update from the base branch makes nobody an author',
     commits: [{ message: 'a' }, { message: 'merge', author: 'dan', committer: 'dan', parents: 2, ...merge }],
     requests_withdrawn: [{ of: 'bob', requested_by: 'carol', by: 'dan' }],
   });
-  t.is(judge('forbid: { reviews_requested: true }', withdrawnAfter({ clean: true })).outcome, 'passed');
-  t.is(judge('forbid: { reviews_requested: true }', withdrawnAfter({})).outcome, 'waiting');
+  t.is(judge(NONE_REQUESTED, withdrawnAfter({ clean: true })).outcome, 'passed');
+  t.is(judge(NONE_REQUESTED, withdrawnAfter({})).outcome, 'waiting');
 });
 
 /** What a text says where a pattern looks for it. */
@@ -482,15 +459,12 @@ for (const [name, saying] of Object.entries(SAYING)) {
 }
 
 test('a commit without a sign-off is answered with the command that adds it', (t) => {
-  const { require } = judge('require: { commits: { every: { signed_off: true } } }', {
-    base: 'main',
-    commits: [{ message: 'a' }],
-  });
+  const { require } = judge(`require: { commits: ${SIGNED_OFF} }`, { base: 'main', ...commits('a') });
   const fix = require?.kind === 'predicate' ? plain(require.remedy.toMatch) : '';
   t.regex(fix, /git rebase --signoff "main"/);
 });
 
 test('changes_requested waits for what is not known of who requests them, and does not match', (t) => {
-  const given: Given = { reviews: [{ author: 'bob', state: 'changes-requested', official: null }] };
+  const given = reviews({ ...OBJECTION, official: null });
   t.is(requiring('{ changes_requested: true }', given).outcome, 'awaited');
 });
