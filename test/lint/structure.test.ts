@@ -12,14 +12,9 @@ const TABLES: readonly string[] = ['makeMetrics'];
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|c?js)$/.test(file));
 
-function source(file: string): string {
-  return readFileSync(join(SRC, file), 'utf8');
-}
+const source = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
-/**
- * Imports point down this list and never up; rooms on one level do not know each other. What every
- * room may use stands at the bottom.
- */
+/** Imports point down this list and never up; rooms on one level do not know each other. */
 const LEVELS: readonly (readonly string[])[] = [
   ['main.js'],
   ['commands'],
@@ -43,9 +38,7 @@ function roomOf(file: string): string {
   return levelOf(`${room}/${inner}`) >= 0 ? `${room}/${inner}` : room;
 }
 
-function levelOf(room: string): number {
-  return LEVELS.findIndex((level) => level.includes(room));
-}
+const levelOf = (room: string) => LEVELS.findIndex((level) => level.includes(room));
 
 function importsOf(file: string): readonly string[] {
   const pattern = /(?:^(?:import|export)\s+(?:[^'"]*?\sfrom\s+)?|\bimport\()['"](\.[^'"]+)['"]/gm;
@@ -54,97 +47,53 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
-test('every file of src is in a folder that has a level', (t) => {
-  for (const file of files) {
-    t.true(levelOf(roomOf(file)) >= 0, file);
-  }
-});
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
-test('imports point one way', (t) => {
-  const arrows = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+test('imports point one way, between folders that all have a level', (t) => {
+  const arrows = [...imports].flatMap(([file, targets]) => targets.map((target) => [file, target] as const));
   t.true(arrows.length > files.length, 'the imports were found');
-  for (const { file, target } of arrows) {
-    if (target.startsWith('..')) {
-      t.is(target, '../package.json', `${file} reaches out of src`);
-      continue;
-    }
-    const from = roomOf(file);
-    const to = roomOf(target);
-    if (from === to) {
-      continue;
-    }
-    t.true(levelOf(from) < levelOf(to), `${file} imports ${target}, which points up or sideways`);
-  }
+  t.deepEqual(
+    files.filter((file) => levelOf(roomOf(file)) < 0),
+    [],
+  );
+  const wrong = arrows.filter(([file, target]) => {
+    const [from, to] = [roomOf(file), roomOf(target)];
+    return target !== '../package.json' && from !== to && levelOf(from) >= levelOf(to);
+  });
+  t.deepEqual(wrong, [], 'they point up, sideways or out of src');
 });
 
-test('no files import each other in a circle, types included', (t) => {
-  const imports = new Map(files.map((file) => [file, importsOf(file)]));
-  t.is(circleIn(imports)?.join(' → '), undefined);
-});
-
-test('no folders inside a room import each other in a circle, types included', (t) => {
+test('no files, and no folders inside a room, import each other in a circle, types included', (t) => {
+  t.deepEqual(inCircles(imports), []);
   for (const room of ['commands', 'forges', 'jobs', 'review']) {
-    const imports = importsInside(room);
-    t.true(imports.size > 1, `${room} was found`);
-    t.is(circleIn(imports)?.join(' → '), undefined, room);
+    const inner = (file: string) => (file.startsWith(`${room}/`) ? (file.split('/')[1] ?? '') : '');
+    const folders = Map.groupBy(imports, ([file]) => inner(file));
+    folders.delete('');
+    t.true(folders.size > 1, `${room} was found`);
+    const between = [...folders].map(([from, within]) => {
+      const targets = within.flatMap(([, imported]) => imported.map(inner));
+      return [from, targets.filter((target) => target !== from)] as const;
+    });
+    t.deepEqual(inCircles(new Map(between)), [], room);
   }
 });
-
-/** What the folders and files at the top of a room import of one another. */
-function importsInside(room: string): ReadonlyMap<string, readonly string[]> {
-  const inner = (file: string) => (file.startsWith(`${room}/`) ? file.split('/')[1] : undefined);
-  const imports = new Map<string, string[]>();
-  for (const file of files) {
-    const from = inner(file);
-    if (from === undefined) {
-      continue;
-    }
-    const targets = importsOf(file).flatMap((target) => inner(target) ?? []);
-    imports.set(from, [...(imports.get(from) ?? []), ...targets.filter((target) => target !== from)]);
-  }
-  return imports;
-}
 
 test('a circle is found behind imports that are in none', (t) => {
-  const imports = new Map([
+  const some = new Map([
     ['a', ['b', 'c']],
     ['b', []],
-    ['c', ['b', 'd']],
-    ['d', ['e']],
-    ['e', ['b', 'c']],
+    ['c', ['d']],
+    ['d', ['c', 'e']],
+    ['e', ['b']],
   ]);
-  t.deepEqual(circleIn(imports), ['c', 'd', 'e', 'c']);
-  imports.set('e', ['b']);
-  t.is(circleIn(imports), undefined);
+  t.deepEqual(inCircles(some), ['c', 'd']);
 });
 
-/** Files of which each imports the next one, and the last is the first; undefined: there are none. */
-function circleIn(imports: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
-  const finished = new Set<string>();
-  function follow(file: string, path: readonly string[]): readonly string[] | undefined {
-    if (finished.has(file)) {
-      return undefined;
-    }
-    const here = [...path, file];
-    if (path.includes(file)) {
-      return here.slice(path.indexOf(file));
-    }
-    for (const target of imports.get(file) ?? []) {
-      const circle = follow(target, here);
-      if (circle !== undefined) {
-        return circle;
-      }
-    }
-    finished.add(file);
-    return undefined;
-  }
-  for (const file of imports.keys()) {
-    const circle = follow(file, []);
-    if (circle !== undefined) {
-      return circle;
-    }
-  }
-  return undefined;
+/** What is left when those are taken away that import, or are imported by, nothing that is left. */
+function inCircles(all: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const imported = new Set([...all.values()].flat());
+  const kept = [...all].filter(([file, targets]) => imported.has(file) && targets.some((target) => all.has(target)));
+  return kept.length === all.size ? [...all.keys()] : inCircles(new Map(kept));
 }
 
 test(`no function has more than ${MAX_FUNCTION_LINES} lines of its own`, (t) => {
@@ -202,32 +151,24 @@ test('only the configuration reads the environment', (t) => {
   t.deepEqual(readers.sort(), ['main.js', 'version.ts']);
 });
 
+const AT_ONCE = /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]/gm;
+/** With what is imported when it is needed, by `import(…)`. */
+const LATER_TOO = new RegExp(`${AT_ONCE.source}|\\bimport\\(['"]([^'"]+)['"]\\)`, 'gm');
+const ONLY_TYPES = /^\{(?:\s*type\s[^,}]+,?)+\s*\}$/;
+
 /** All that is loaded together with a file: what it imports as a value, and so on. Packages by their names. */
-function loadedWith(file: string): ReadonlySet<string> {
-  return followed(
-    file,
-    /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]|\bimport\(['"]([^'"]+)['"]\)/gm,
-  );
-}
-
-/** The same without what is imported later, by `import(…)`. */
-function loadedAtOnce(file: string): ReadonlySet<string> {
-  return followed(file, /^(?:import|export)\s+(?!type\b)(?:([^'"]*?)\sfrom\s+)?['"]([^'"]+)['"]/gm);
-}
-
-function followed(file: string, statement: RegExp, loaded = new Set<string>()): ReadonlySet<string> {
+function loadedWith(file: string, statement: RegExp, loaded = new Set<string>()): ReadonlySet<string> {
   loaded.add(file);
   for (const [, names = '', specifier = '', dynamic = ''] of source(file).matchAll(statement)) {
     const target = specifier || dynamic;
-    const onlyTypes = /^\{(?:\s*type\s[^,}]+,?)+\s*\}$/.test(names.trim());
-    if (onlyTypes || target.endsWith('package.json')) {
+    const next = target.startsWith('.') ? relative(SRC, join(SRC, dirname(file), target)) : target;
+    if (loaded.has(next) || ONLY_TYPES.test(names.trim()) || target.endsWith('package.json')) {
       continue;
     }
-    const next = target.startsWith('.') ? relative(SRC, join(SRC, dirname(file), target)) : target;
-    if (!target.startsWith('.')) {
+    if (target.startsWith('.')) {
+      loadedWith(next, statement, loaded);
+    } else {
       loaded.add(next);
-    } else if (!loaded.has(next)) {
-      followed(next, statement, loaded);
     }
   }
   return loaded;
@@ -238,11 +179,11 @@ const FOR_WORKERS =
   /^(?:yaml|re2js|picomatch|leven)$|^review\/(?:matching|cases)\/|^review\/policy\/(?:nearest|parse|yaml)\.ts$|^review\/predicates\/index\.ts$|^review\/evaluation\/evaluate\.ts$|^review\/workers\/tasks\.ts$/;
 
 test('nothing that loops over a policy or its patterns is loaded outside the workers', (t) => {
-  const inWorkers = [...loadedWith('review/workers/worker.ts')].filter((name) => FOR_WORKERS.test(name));
+  const inWorkers = [...loadedWith('review/workers/worker.ts', LATER_TOO)].filter((name) => FOR_WORKERS.test(name));
   for (const needed of ['yaml', 're2js', 'leven', 'review/matching/glob.ts', 'review/cases/parse.ts']) {
     t.true(inWorkers.includes(needed), `workers load ${needed}`);
   }
-  const loaded = loadedWith('composition/service.ts');
+  const loaded = loadedWith('composition/service.ts', LATER_TOO);
   t.true(loaded.has('review/judge.ts') && loaded.has('pg-boss'), 'the service was followed');
   t.deepEqual(
     [...loaded].filter((name) => FOR_WORKERS.test(name)),
@@ -254,12 +195,12 @@ const TABLES_OF_COMMANDS: readonly string[] = ['commands/table.ts', 'commands/po
 
 test('a command is loaded when it runs, and checking a policy loads no service', (t) => {
   t.deepEqual(
-    [...loadedAtOnce('commands/table.ts')].filter((name) => !TABLES_OF_COMMANDS.includes(name)),
+    [...loadedWith('commands/table.ts', AT_ONCE)].filter((name) => !TABLES_OF_COMMANDS.includes(name)),
     [],
   );
-  t.true(loadedAtOnce('commands/serve.ts').has('koa'), 'the service was followed');
+  t.true(loadedWith('commands/serve.ts', AT_ONCE).has('koa'), 'the service was followed');
   for (const command of ['commands/check.ts', 'commands/test.ts']) {
-    const service = [...loadedAtOnce(command)].filter((name) =>
+    const service = [...loadedWith(command, AT_ONCE)].filter((name) =>
       /^(?:koa|pg|pg-boss|ioredis)$|^composition\//.test(name),
     );
     t.deepEqual(service, [], command);
