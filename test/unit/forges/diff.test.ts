@@ -52,53 +52,28 @@ const DIFF = [
   '',
 ].join('\n');
 
-test('the header of a file says how it changed', (t) => {
+test('a diff is split into its files, each with how it changed and its hunks alone', (t) => {
   const copied = ['diff --git a/x b/y', 'similarity index 100%', 'copy from x', 'copy to y', ''].join('\n');
   const files = [...splitDiff(DIFF).values(), ...splitDiff(copied).values()];
   t.deepEqual(
-    files.map(({ path, previousPath = '-', status }) => `${status} ${path} ${previousPath}`),
+    files.map(({ path, previousPath = '-', status, additions, deletions, diff }) => [
+      `${status} ${path} ${previousPath} ${diff.kind} +${additions} -${deletions}`,
+      diff.kind === 'text' ? diff.patch : undefined,
+    ]),
     [
-      'modified src/app.ts -',
-      'added with space.txt -',
-      'removed gone.txt -',
-      'renamed new name.md old.md',
-      'modified logo.png -',
-      'modified run.sh -',
-      'modified é "quoted".txt -',
-      'added y -',
+      [
+        'modified src/app.ts - text +2 -2',
+        '@@ -1,3 +1,4 @@ function main() {\n one\n-two\n+2\n three\n+four\n@@ -10 +11,0 @@\n-ten',
+      ],
+      ['added with space.txt - text +1 -0', '@@ -0,0 +1 @@\n+hello'],
+      ['removed gone.txt - text +0 -1', '@@ -1 +0,0 @@\n-bye\n\\ No newline at end of file'],
+      ['renamed new name.md old.md text +0 -0', ''],
+      ['modified logo.png - binary +0 -0', undefined],
+      ['modified run.sh - text +0 -0', ''],
+      ['modified é "quoted".txt - text +1 -1', '@@ -1 +1 @@\n-a\n+b'],
+      ['added y - text +0 -0', ''],
     ],
   );
-});
-
-test('a diff is split into its files', (t) => {
-  const files = splitDiff(DIFF);
-  t.deepEqual(
-    [...files.values()].map(
-      ({ path, additions, deletions, diff }) => `${path} ${diff.kind} +${additions} -${deletions}`,
-    ),
-    [
-      'src/app.ts text +2 -2',
-      'with space.txt text +1 -0',
-      'gone.txt text +0 -1',
-      'new name.md text +0 -0',
-      'logo.png binary +0 -0',
-      'run.sh text +0 -0',
-      'é "quoted".txt text +1 -1',
-    ],
-  );
-});
-
-test('a patch has hunks alone, with their headings and notes on missing newlines', (t) => {
-  const files = splitDiff(DIFF);
-  t.deepEqual(files.get('src/app.ts')?.diff, {
-    kind: 'text',
-    patch: '@@ -1,3 +1,4 @@ function main() {\n one\n-two\n+2\n three\n+four\n@@ -10 +11,0 @@\n-ten',
-  });
-  t.deepEqual(files.get('gone.txt')?.diff, {
-    kind: 'text',
-    patch: '@@ -1 +0,0 @@\n-bye\n\\ No newline at end of file',
-  });
-  t.deepEqual(files.get('run.sh')?.diff, { kind: 'text', patch: '' });
 });
 
 test('nothing inside a file passes for another file', (t) => {
@@ -141,13 +116,8 @@ test('what is no diff has no files', (t) => {
 });
 
 test('lines of a patch are counted by its hunks', (t) => {
-  t.deepEqual(
-    countLines('@@ -1,2 +1,2 @@\n-- minus\n+++ plus\n same\n@@ -9 +9 @@\n-x\n\\ No newline at end of file\n+x'),
-    {
-      additions: 2,
-      deletions: 2,
-    },
-  );
+  const patch = '@@ -1,2 +1,2 @@\n-- minus\n+++ plus\n same\n@@ -9 +9 @@\n-x\n\\ No newline at end of file\n+x';
+  t.deepEqual(countLines(patch), { additions: 2, deletions: 2 });
   t.deepEqual(countLines(''), { additions: 0, deletions: 0 });
 });
 
@@ -173,17 +143,8 @@ test('whatever two versions differ by, the parser finds what the differ wrote', 
 });
 
 test('no text makes the parser throw or run on', (t) => {
-  const rows = fc.constantFrom(
-    'diff --git a/x b/x',
-    '--- a/x',
-    '+++ b/x',
-    '@@ -1,9 +1,9 @@',
-    '@@ -',
-    '+',
-    '-',
-    '\\',
-    '',
-  );
+  const heads = ['diff --git a/x b/x', '--- a/x', '+++ b/x', '@@ -1,9 +1,9 @@'];
+  const rows = fc.constantFrom(...heads, '@@ -', '+', '-', '\\', '');
   fc.assert(
     fc.property(fc.array(fc.oneof(rows, fc.string()), { maxLength: 40 }), (some) => {
       t.true(splitDiff(some.join('\n')).size <= 40);
@@ -192,23 +153,14 @@ test('no text makes the parser throw or run on', (t) => {
 });
 
 test('a file that becomes a link is one modified file, with the lines of both', (t) => {
-  const diff = [
-    'diff --git a/app.ts b/app.ts',
-    'deleted file mode 100644',
-    'index 7898192..0000000',
-    '--- a/app.ts',
-    '+++ /dev/null',
-    '@@ -1 +0,0 @@',
-    '-one',
-    'diff --git a/app.ts b/app.ts',
-    'new file mode 120000',
-    'index 0000000..63d8dbd',
-    '--- /dev/null',
-    '+++ b/app.ts',
-    '@@ -0,0 +1 @@',
-    '+lib.ts',
-    '\\ No newline at end of file',
-  ];
+  const removed = ['deleted file mode 100644', 'index 7898192..0000000', '--- a/app.ts', '+++ /dev/null'];
+  const added = ['new file mode 120000', 'index 0000000..63d8dbd', '--- /dev/null', '+++ b/app.ts'];
+  const hunks = [
+    ['@@ -1 +0,0 @@', '-one'],
+    ['@@ -0,0 +1 @@', '+lib.ts', '\\ No newline at end of file'],
+  ] as const;
+  const header = 'diff --git a/app.ts b/app.ts';
+  const diff = [header, ...removed, ...hunks[0], header, ...added, ...hunks[1]];
   t.deepEqual(
     [...splitDiff(diff.join('\n')).values()],
     [
@@ -218,29 +170,16 @@ test('a file that becomes a link is one modified file, with the lines of both', 
         status: 'modified',
         additions: 1,
         deletions: 1,
-        diff: { kind: 'text', patch: [...diff.slice(5, 7), ...diff.slice(12)].join('\n') },
+        diff: { kind: 'text', patch: hunks.flat().join('\n') },
       },
     ],
   );
 });
 
 test('a diff that ends within a hunk leaves out the file that it ends in', (t) => {
-  const diff = [
-    'diff --git a/one b/one',
-    '--- a/one',
-    '+++ b/one',
-    '@@ -1 +1 @@',
-    '-1',
-    '+one',
-    'diff --git a/two b/two',
-    '--- a/two',
-    '+++ b/two',
-    '@@ -1,2 +1,3 @@',
-    ' 1',
-    '+2',
-    '',
-  ].join('\n');
-  t.deepEqual([...splitDiff(diff).keys()], ['one']);
+  const one = 'diff --git a/one b/one\n--- a/one\n+++ b/one\n@@ -1 +1 @@\n-1\n+one\n';
+  const two = 'diff --git a/two b/two\n--- a/two\n+++ b/two\n@@ -1,2 +1,3 @@\n 1\n+2\n';
+  t.deepEqual([...splitDiff(one + two).keys()], ['one']);
 });
 
 test('a pointer to content elsewhere is like a binary file, and mentioning one is not', (t) => {

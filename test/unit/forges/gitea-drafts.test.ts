@@ -34,13 +34,3 @@ test('where Gitea does not say whether it is a draft, the title does', async (t)
   }
   t.is((await pullRequest(clientAnswering({ ...PULL, title: 'WIP: count', draft: false }), ref))?.draft, 'no');
 });
-
-test('a pull request without author, labels, text or branch is read all the same', async (t) => {
-  const ref = { repository: 'platform/site', number: 1 };
-  t.like(await pullRequest(clientAnswering({ ...PULL, title: 'x' }), ref), {
-    author: 'Ghost',
-    labels: [],
-    body: '',
-    head: { branch: 'refs/pull/1/head', sha: 'b', repository: null },
-  });
-});

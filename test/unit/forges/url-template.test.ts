@@ -23,11 +23,11 @@ const EXAMPLES = {
   '': '/{other}',
 };
 
-for (const [pathname, template] of Object.entries(EXAMPLES)) {
-  test(`the template of "${pathname}"`, (t) => {
-    t.is(urlTemplate(pathname), template);
-  });
-}
+test('the template of a path has no name, number or commit', (t) => {
+  for (const [pathname, template] of Object.entries(EXAMPLES)) {
+    t.is(urlTemplate(pathname), template, pathname);
+  }
+});
 
 test('no template has a name that others choose, and none is long', (t) => {
   const hostile = ['pulls', '7', 'graphql', '..', '__proto__', '%2F', '{owner}', 'a'.repeat(1_000)];
