@@ -26,17 +26,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 /** Settings that the chart makes of Secrets and of other values, or that are the same in every pod. */
 const COMPUTED = [
-  ...[
-    'PORT',
-    'METRICS_PORT',
-    'HOST',
-    'READY_WITHOUT_REDIS',
-    'DATABASE_URL',
-    'REDIS_URL',
-    'WEBHOOK_SECRET',
-    'WEBHOOK_SECRET_PREVIOUS',
-  ],
-  ...['FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
+  ...['PORT', 'METRICS_PORT', 'HOST', 'READY_WITHOUT_REDIS', 'DATABASE_URL', 'REDIS_URL'],
+  ...['WEBHOOK_SECRET', 'WEBHOOK_SECRET_PREVIOUS', 'FORGE_TOKEN', 'GITHUB_APP_ID', 'GITHUB_APP_PRIVATE_KEY'],
 ];
 /** Settings that a user of the chart gives in `extraEnv`. */
 const IN_EXTRA_ENV = ['OTEL_EXPORTER_OTLP_ENDPOINT'];
@@ -45,16 +36,8 @@ const settings = Object.values(SETTINGS).flatMap((shape) => Object.entries(shape
 const camelCase = (name: string) => name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 const pathOf = (name: string) => (ELSEWHERE[name] ?? `config.${camelCase(name)}`).split('.');
 
-function schemaOf(name: string): Schema | undefined {
-  return pathOf(name).reduce<Schema | undefined>((at, key) => at?.properties?.[key], schema);
-}
-
-function defaultOf(name: string): unknown {
-  return pathOf(name).reduce<unknown>(
-    (at, key) => Object.entries(at ?? {}).find(([found]) => found === key)?.[1],
-    values,
-  );
-}
+const schemaOf = (name: string) => pathOf(name).reduce<Schema | undefined>((at, key) => at?.properties?.[key], schema);
+const defaultOf = (name: string) => pathOf(name).reduce<unknown>((at, key) => Object(at)[key], values);
 
 for (const [name, setting] of settings.filter(([key]) => ![...COMPUTED, ...IN_EXTRA_ENV].includes(key))) {
   test(`${name} of the chart has the limits and the default of the code`, (t) => {

@@ -27,23 +27,19 @@ test.before(async () => {
 });
 test.after.always(() => rm(temporary, { recursive: true }));
 
-test('compiled modules are kept for a process and its threads', async (t) => {
-  const folder = join(temporary, 'cache');
-  const { ofProcess, ofThread, stderr } = await keepIn(folder);
-  t.true(ofProcess?.startsWith(folder));
-  t.true(ofThread?.startsWith(folder));
-  t.is(stderr, '');
-  t.true((await readdir(folder)).length > 0);
-});
-
-test('compiled modules are kept where the user wants them, or nowhere', async (t) => {
-  const folder = join(temporary, 'own');
-  const named = await keepIn(folder, { NODE_COMPILE_CACHE: join(temporary, 'named') });
-  t.true(named.ofProcess?.startsWith(join(temporary, 'named')));
-  t.true(named.ofThread?.startsWith(join(temporary, 'named')));
-  const { ofProcess, ofThread } = await keepIn(folder, { NODE_DISABLE_COMPILE_CACHE: '1' });
-  t.is(ofProcess ?? ofThread, null);
-  await t.throwsAsync(readdir(folder), { code: 'ENOENT' });
+test('compiled modules are kept for a process and its threads, where the user wants them, or nowhere', async (t) => {
+  const [folder, named, own] = [join(temporary, 'cache'), join(temporary, 'named'), join(temporary, 'own')];
+  for (const [into, kept] of [
+    [folder, await keepIn(folder)],
+    [named, await keepIn(own, { NODE_COMPILE_CACHE: named })],
+  ] as const) {
+    t.true(kept.ofProcess?.startsWith(into));
+    t.true(kept.ofThread?.startsWith(into));
+    t.is(kept.stderr, '');
+    t.true((await readdir(into)).length > 0);
+  }
+  t.like(await keepIn(own, { NODE_DISABLE_COMPILE_CACHE: '1' }), { ofProcess: null, ofThread: null });
+  await t.throwsAsync(readdir(own), { code: 'ENOENT' });
 });
 
 test('a folder that cannot be written stops no command, and prints nothing', async (t) => {

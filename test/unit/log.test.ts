@@ -11,15 +11,11 @@ test('an error keeps its type, message, code and causes', (t) => {
   });
 });
 
-test('an error loses what else it carries: rows, query text and parameters', (t) => {
-  const error = Object.assign(new Error('duplicate key'), { detail: 'Key (id)=(7)', where: 'x', parameters: ['body'] });
-  t.deepEqual(Object.keys(describeError(error)).sort(), ['message', 'stack', 'type']);
-});
-
-test('the credentials of a URL are left out', (t) => {
-  const described = describeError(new Error('cannot reach postgres://user:password@db/gatehouse'));
-  t.is(described.message, 'cannot reach postgres://***@db/gatehouse');
-  t.false(described.stack?.includes('password'));
+test('an error loses what else it carries, rows and parameters, and the credentials of a URL', (t) => {
+  const error = Object.assign(new Error('cannot reach postgres://user:password@db'), { detail: 'a row', where: 'x' });
+  const { stack, ...described } = describeError(Object.assign(error, { parameters: ['body'] }));
+  t.deepEqual(described, { type: 'Error', message: 'cannot reach postgres://***@db' });
+  t.false(stack?.includes('password'));
 });
 
 test('a chain of causes that leads back to itself ends', (t) => {

@@ -26,7 +26,9 @@ test('for Kubernetes setup ends with the one command', (t) => {
   t.is(lines.length, 5);
 });
 
-test('the command that requires the status is quoted, and has no token', (t) => {
+test('setup says what the forge has to allow, and the command that requires the status, without a token', (t) => {
+  const [, , hosts] = endOf('http://gatehouse.review.svc');
+  t.regex(hosts ?? '', /ALLOWED_HOST_LIST = external, gatehouse\.review\.svc$/);
   const [what, command] = endOf('https://gatehouse.example.com', { organisation: 'acme' });
   t.regex(what ?? '', /^→ By hand: require the status it's\/main on the default branch/);
   t.is(
@@ -34,9 +36,4 @@ test('the command that requires the status is quoted, and has no token', (t) => 
     `  printf 'Authorization: token %s' "$TOKEN" | curl --fail-with-body -H @- -H 'Content-Type: application/json' ` +
       `-d '{"branch":"main","context":"it'\\''s/main"}' https://git.example.com/api/v1/repos/acme/name/rules`,
   );
-});
-
-test('of a name inside the cluster it says what the forge has to allow', (t) => {
-  const [, , hosts] = endOf('http://gatehouse.review.svc');
-  t.regex(hosts ?? '', /ALLOWED_HOST_LIST = external, gatehouse\.review\.svc$/);
 });

@@ -42,7 +42,11 @@ async function openSlots(
   await quiet();
   /** What looks now, and the first of them. */
   const looking = () => looks.map(({ kind }) => kind);
-  return { slots, looking, first: () => looks.shift(), running, abandoned };
+  const wake = async (...kinds: readonly string[]) => {
+    slots.wake(kinds);
+    await quiet();
+  };
+  return { slots, wake, looking, first: () => looks.shift(), running, abandoned };
 }
 
 function jobOf(name: Kind, othersWait: boolean): Job {
@@ -64,9 +68,8 @@ function jobOf(name: Kind, othersWait: boolean): Job {
 const quiet = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test('a new job makes only one slot of its queue look for it', async (t) => {
-  const { slots, looking } = await openSlots({ review: 2, command: 1, 'review-commit': 1 });
-  slots.wake(['review', 'review', 'review-commit', 'no such queue']);
-  await quiet();
+  const { wake, looking } = await openSlots({ review: 2, command: 1, 'review-commit': 1 });
+  await wake('review', 'review', 'review-commit', 'no such queue');
   t.deepEqual(looking(), ['review', 'review-commit']);
 });
 
@@ -105,14 +108,12 @@ test('where it is not known which queues have jobs, one slot of each looks', asy
 });
 
 test('no job waits while a slot of its queue is idle, nor after one has ended', async (t) => {
-  const { slots, looking, first, running } = await openSlots({ review: 2 });
-  slots.wake(['review']);
-  await quiet();
+  const { wake, looking, first, running } = await openSlots({ review: 2 });
+  await wake('review');
   await first()?.answer({ othersWait: true });
   t.deepEqual(looking(), ['review'], 'a slot that finds a job wakes the next');
   await first()?.answer({ othersWait: true });
-  slots.wake(['review']);
-  await quiet();
+  await wake('review');
   t.deepEqual(looking(), [], 'all are busy');
   for (const job of running) {
     job.resolve();
@@ -122,9 +123,8 @@ test('no job waits while a slot of its queue is idle, nor after one has ended', 
 });
 
 test('no other slot looks when no other job waited', async (t) => {
-  const { slots, looking, first, running } = await openSlots({ review: 2 });
-  slots.wake(['review']);
-  await quiet();
+  const { wake, looking, first, running } = await openSlots({ review: 2 });
+  await wake('review');
   await first()?.answer({ othersWait: false });
   t.deepEqual(looking(), []);
   running[0]?.resolve();
@@ -150,11 +150,9 @@ test('a slot that is woken while it looks, and finds a job, wakes another one', 
 
 test('a slot whose look hangs is not the one that a poll wakes', async (t) => {
   const due = Promise.withResolvers<readonly Kind[]>();
-  const { slots, looking } = await openSlots({ review: 2 }, () => due.promise);
-  slots.wake(['review']);
-  await quiet();
-  slots.wake(['review']);
-  await quiet();
+  const { wake, looking } = await openSlots({ review: 2 }, () => due.promise);
+  await wake('review');
+  await wake('review');
   t.deepEqual(looking(), ['review'], 'a wake-up alone makes no two look at once');
   due.resolve(['review']);
   await quiet();

@@ -27,39 +27,18 @@ function hour() {
 
 test('a pull request is judged 60 times an hour, and others meanwhile', (t) => {
   const { clock, judged } = hour();
-  t.is(
-    judged(100, 'mallory', () => 'acme/widgets#7'),
-    60,
-  );
-  t.is(
-    judged(1, 'alice', () => 'acme/widgets#8'),
-    1,
-  );
+  const seventh = (times: number, repository = 'acme/widgets') => judged(times, 'mallory', () => `${repository}#7`);
+  t.deepEqual([seventh(100), judged(1, 'alice', () => 'acme/widgets#8')], [60, 1]);
   clock.now += HOUR_MS - 1;
-  t.is(
-    judged(1, 'mallory', () => 'acme/Widgets#7'),
-    0,
-  );
+  t.is(seventh(1, 'acme/Widgets'), 0);
   clock.now += 1;
-  t.is(
-    judged(100, 'mallory', () => 'acme/widgets#7'),
-    60,
-  );
+  t.is(seventh(100), 60);
 });
 
-test('the pull requests of an author are judged 300 times an hour together', (t) => {
+test('the pull requests of an author are judged 300 times an hour together, for each owner', (t) => {
   const { judged } = hour();
-  t.is(
-    judged(200, 'mallory', (time) => `acme/widgets#${time}`),
-    200,
-  );
-  t.is(
-    judged(200, 'Mallory', (time) => `acme/gears#${time}`),
-    100,
-  );
-  t.is(
-    judged(1, 'mallory', () => 'octo/site#1'),
-    1,
-    'another owner has a limit of its own',
-  );
+  const inWidgets = judged(200, 'mallory', (time) => `acme/widgets#${time}`);
+  const inGears = judged(200, 'Mallory', (time) => `acme/gears#${time}`);
+  const elsewhere = judged(1, 'mallory', () => 'octo/site#1');
+  t.deepEqual([inWidgets, inGears, elsewhere], [200, 100, 1]);
 });
