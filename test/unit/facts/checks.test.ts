@@ -7,16 +7,10 @@ import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import test from '../../helpers/test.ts';
 
-const status = (name: string, reporter: string, state = 'success'): Check => ({
-  kind: 'status',
-  name,
-  reporter,
-  state,
-});
-const run = (name: string, reporter: string, state = 'success'): Check => ({
-  ...status(name, reporter, state),
-  kind: 'check-run',
-});
+type Named = readonly [name: string, reporter: string, state?: string];
+
+const status = (...[name, reporter, state = 'success']: Named): Check => ({ kind: 'status', name, reporter, state });
+const run = (...of: Named): Check => ({ ...status(...of), kind: 'check-run' });
 
 const BUILD = status('build', 'ci');
 
@@ -36,39 +30,31 @@ async function othersAmong(name: ForgeName, checks: readonly Check[]): Promise<C
   return fact.read(reading as Reading<Checks>, []);
 }
 
-const CASES: readonly (readonly [what: string, given: readonly Check[], others: readonly Check[], name?: ForgeName])[] =
+type Case = readonly [what: string, given: readonly Check[], others: readonly Check[], name?: ForgeName];
+
+const VERDICT_OF_MALLORY = status('Gatehouse/Main', 'mallory');
+const NEXT_FAILED = status('gatehouse/next', 'mallory', 'failure');
+const OWN_NEXT = status('gatehouse/next', 'gatehouse');
+const BUILD_RUN = run('build', 'actions[bot]');
+const NEXT_RUN = run('gatehouse/next', 'actions[bot]');
+const OWN_BUILD = status('gatehouse/build', 'ci');
+
+const CASES: readonly Case[] = [
+  ['what others report', [BUILD, BUILD_RUN], [BUILD, BUILD_RUN]],
+  ['the status of the verdict itself', [status('gatehouse/main', 'gatehouse'), BUILD], [BUILD]],
+  ['what others set under its name', [status('gatehouse/main', 'mallory'), BUILD], [BUILD]],
+  ['the same in another case, which is one name on GitHub', [VERDICT_OF_MALLORY], [], 'github'],
+  ['the same in another case, which is another name on Gitea', [VERDICT_OF_MALLORY], [VERDICT_OF_MALLORY]],
+  ['whatever Gatehouse itself reports', [status('other', 'gatehouse'), OWN_NEXT], []],
+  ['what others set under the name for another base', [NEXT_FAILED, OWN_BUILD], [NEXT_FAILED, OWN_BUILD]],
   [
-    ['what others report', [BUILD, run('build', 'actions[bot]')], [BUILD, run('build', 'actions[bot]')]],
-    ['the status of the verdict itself', [status('gatehouse/main', 'gatehouse'), BUILD], [BUILD]],
-    ['what others set under its name', [status('gatehouse/main', 'mallory'), BUILD], [BUILD]],
-    ['the same in another case, which is one name on GitHub', [status('Gatehouse/Main', 'mallory')], [], 'github'],
-    [
-      'the same in another case, which is another name on Gitea',
-      [status('Gatehouse/Main', 'mallory')],
-      [status('Gatehouse/Main', 'mallory')],
-    ],
-    ['whatever Gatehouse itself reports', [status('other', 'gatehouse'), status('gatehouse/next', 'gatehouse')], []],
-    [
-      'what others set under the name for another base',
-      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/build', 'ci')],
-      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/build', 'ci')],
-    ],
-    [
-      'what an earlier account said, which Gatehouse has replaced',
-      [status('gatehouse/next', 'gatehouse'), status('gatehouse/next', 'earlier', 'pending'), BUILD],
-      [BUILD],
-    ],
-    [
-      'what others say after Gatehouse under a name that it gives',
-      [status('gatehouse/next', 'mallory', 'failure'), status('gatehouse/next', 'gatehouse')],
-      [status('gatehouse/next', 'mallory', 'failure')],
-    ],
-    [
-      'a run of the name of a status of Gatehouse',
-      [status('gatehouse/next', 'gatehouse'), run('gatehouse/next', 'actions[bot]')],
-      [run('gatehouse/next', 'actions[bot]')],
-    ],
-  ];
+    'what an earlier account said, which Gatehouse has replaced',
+    [OWN_NEXT, status('gatehouse/next', 'earlier', 'pending'), BUILD],
+    [BUILD],
+  ],
+  ['what others say after Gatehouse under a name that it gives', [NEXT_FAILED, OWN_NEXT], [NEXT_FAILED]],
+  ['a run of the name of a status of Gatehouse', [OWN_NEXT, NEXT_RUN], [NEXT_RUN]],
+];
 
 for (const [what, given, others, name = 'gitea'] of CASES) {
   test(`checks by others: ${what}`, async (t) => {

@@ -14,16 +14,11 @@ test('a merge that has each file as the side that changed it is clean', (t) => {
 for (const [title, result] of [
   ['changes a file by itself', { ...merged, ours: '9' }],
   ['drops a change of one side', { ...merged, theirs: '1' }],
-  ['drops a file that one side added', { ...merged, new: undefined }],
+  ['drops a file that one side added', { ours: '2', theirs: '2', both: '2', same: '3' }],
   ['keeps a file that one side removed', { ...merged, gone: '1' }],
   ['adds a file of its own', { ...merged, extra: '1' }],
 ] as const) {
   test(`a merge that ${title} is not clean`, (t) => {
-    const files = Object.entries(result).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    t.false(isCleanMerge(base, ours, theirs, tree(Object.fromEntries(files))));
+    t.false(isCleanMerge(base, ours, theirs, tree(result)));
   });
 }
-
-test('a merge of a file that both sides changed is not clean, whatever became of it', (t) => {
-  t.false(isCleanMerge(base, ours, tree({ ...Object.fromEntries(theirs), both: '3' }), tree(merged)));
-});
