@@ -40,45 +40,6 @@ test('a commit that several have pushed is of all of them', (t) => {
   t.deepEqual(named(history('a'), push('a', 'alice'), push('a', 'bob', 'gone'), push('a', '')), { a: 'alice,bob' });
 });
 
-test('a push of a commit that is not in the list brought nothing', (t) => {
-  t.deepEqual(named(history('a'), push('gone', 'bob', 'base'), push('a', 'alice', 'gone')), { a: 'alice' });
-});
-
-test('a merge brings what only its other side has, also past an earlier push', (t) => {
-  const commits = history('a', 'b', ['side', 'a'], ['merge', 'b', 'side']);
-  t.deepEqual(named(commits, push('b', 'alice'), push('merge', 'bob', 'b')), {
-    a: 'alice',
-    b: 'alice',
-    side: 'bob',
-    merge: 'bob',
-  });
-});
-
-test('a push below it takes no commit from whoever pushed it', (t) => {
-  const commits = history('a', 'b', 'c', 'd');
-  const bob = push('d', 'bob', 'a');
-  const all = { a: 'alice', b: 'bob', c: 'bob', d: 'bob' };
-  t.deepEqual(named(commits, push('a', 'alice'), bob, push('b', '')), all);
-  t.deepEqual(named(commits, push('a', 'alice'), bob, push('gone', 'carol', 'c')), all);
-  t.deepEqual(named(commits, push('b', 'carol', 'a'), bob, push('a', 'alice')), { ...all, b: 'bob,carol' });
-  t.deepEqual(named(commits, push('b', 'carol', 'a'), push('d', 'bob', 'gone')), {
-    a: 'bob',
-    b: 'bob,carol',
-    c: 'bob',
-    d: 'bob',
-  });
-});
-
-test('a branch that was moved back, or to another side, got what it did not have', (t) => {
-  t.deepEqual(named(history('a', 'b', 'c'), push('a', 'bob', 'c')), {});
-  const commits = history('a', 'b', ['side', 'a'], ['merge', 'b', 'side']);
-  t.deepEqual(named(commits, push('side', 'bob', 'b'), push('merge', 'alice', 'side')), {
-    side: 'bob',
-    b: 'alice',
-    merge: 'alice',
-  });
-});
-
 test('three hundred pushes of ids of SHA-256', (t) => {
   const shas = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(64, '0'));
   const pushes = shas.map((sha, index) => push(sha, index % 2 === 0 ? 'alice' : 'bob', shas[index - 1] ?? null));

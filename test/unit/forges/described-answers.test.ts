@@ -67,21 +67,3 @@ for (const version of VERSIONS) {
     }
   });
 }
-
-test('a status of an unknown state is no success, and hides no other status', (t) => {
-  const status = {
-    context: 'ci',
-    description: null,
-    target_url: null,
-    updated_at: '2026-01-01T00:00:00Z',
-    creator: null,
-  };
-  const read = shapes.statuses.parse([
-    { ...status, state: 'expected' },
-    { ...status, state: 'success' },
-  ]);
-  t.deepEqual(
-    read.map(({ state }) => state),
-    ['pending', 'success'],
-  );
-});

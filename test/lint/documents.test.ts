@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -68,4 +68,34 @@ test('links and anchors are found', (t) => {
   t.deepEqual(linksIn(markdown), ['docs/a.md#b', 'c.png']);
   t.deepEqual([...anchorsIn(markdown)], ['the-a-and-b-cs']);
   t.deepEqual(undefinedReferencesIn('[a][b] [c][d]\n\n[b]: x.md\n'), ['d']);
+});
+
+/** Relative to the root. */
+const files = ['src', 'test', 'bench', 'release'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length)),
+);
+const folders = new Set(files.map((file) => dirname(file)));
+
+/** What the map has in backticks. Paths in src mostly begin after it. */
+const named = [...readFileSync(join(ROOT, 'docs/development.md'), 'utf8').matchAll(/`([^`\n]+)`/g)].map(
+  ([, code = '']) => code.replace(/^src\//, ''),
+);
+
+test('the map of the code names every folder of src and at the top of test, and no file that is not there', (t) => {
+  const tops = [...folders].flatMap((folder) => /^test\/[^/]+/.exec(folder) ?? []);
+  const inSrc = [...folders].flatMap((folder) => (folder.startsWith('src/') ? [folder.slice('src/'.length)] : []));
+  t.deepEqual(
+    tops.filter((top) => !named.includes(top)),
+    [],
+  );
+  t.deepEqual(
+    inSrc.filter((folder) => !named.some((path) => `${path}/`.startsWith(`${folder}/`))),
+    [],
+  );
+  const gone = named
+    .filter((path) => /^[\w./-]+\.ts$/.test(path))
+    .filter((path) => !files.some((file) => `/${file}`.endsWith(`/${path}`)));
+  t.deepEqual(gone, []);
 });
