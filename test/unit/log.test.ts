@@ -18,7 +18,8 @@ test('an error loses what else it carries, rows and parameters, and the credenti
   t.false(stack?.includes('password'));
 });
 
-test('a chain of causes that leads back to itself ends', (t) => {
+test('a chain of causes that leads back to itself ends, and what is no error is described too', (t) => {
+  t.deepEqual(describeError('redis://:password@host'), { type: 'string', message: 'redis://***@host' });
   const error = new Error('around');
   error.cause = error;
   t.notThrows(() => JSON.stringify(describeError(error)));
@@ -33,10 +34,6 @@ test("an object with an error's fields is logged as the error, without other fie
     code: '57P03',
     stack: 'Error: refused',
   });
-});
-
-test('what was thrown without being an error is described too', (t) => {
-  t.deepEqual(describeError('redis://:password@host'), { type: 'string', message: 'redis://***@host' });
 });
 
 function logged(fields: object): Readonly<Record<string, unknown>> {

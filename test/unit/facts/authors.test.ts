@@ -17,15 +17,8 @@ const BOB = 'Co-authored-by: Bob <bob@example.test>';
 /** Lines that git treats each in its own way. */
 const LINES = [
   ['', '', '', ' ', '\r', 'Change it', 'plain text here', '# a comment', '---', ':', 'a b: c'],
-  [
-    BOB,
-    'CO-AUTHORED-BY : Carol <carol@example.test>',
-    'Key:',
-    'Key:\r',
-    'text: yes',
-    '\tfolded',
-    ' <dan@example.test>',
-  ],
+  [BOB, 'CO-AUTHORED-BY : Carol <carol@example.test>', 'Key:', 'Key:\r'],
+  ['text: yes', '\tfolded', ' <dan@example.test>'],
   ['Signed-off-by: Alice <alice@example.test>', '(cherry picked from commit abc)', 'Conflicts:', '\tpath'],
   ['# ------------------------ >8 ------------------------'],
 ].flat();
@@ -50,6 +43,13 @@ test('trailers are read as git reads them', (t) => {
       JSON.stringify(input),
     );
   }
+});
+
+/** Who made these commits, as the forge tells whose addresses are. */
+const made = (commits: readonly Commit[], accounts: Readonly<Record<string, string | null>> = {}) => ({
+  commits,
+  complete: true,
+  accounts: new Map(Object.entries(accounts)),
 });
 
 function commit(message: string, more: Partial<Commit> = {}): Commit {
@@ -86,8 +86,7 @@ test('a policy names other trailers of co-authors', (t) => {
 test('addresses that hide others name their login, and the account they belong to', (t) => {
   const of = (address: string, accounts: Record<string, string | null> = {}) => {
     const message = `Change it\n\nCo-authored-by: x <${address}>`;
-    const commits = { commits: [commit(message)], complete: true, accounts: new Map(Object.entries(accounts)) };
-    const { people, unknown, complete } = authorsOf(commits, NO_PEOPLE_SETTINGS);
+    const { people, unknown, complete } = authorsOf(made([commit(message)], accounts), NO_PEOPLE_SETTINGS);
     const logins = people.flatMap(({ as, login }) => (as === 'co-author' && login !== null ? [login] : []));
     return { logins, unknown: unknown.length, complete };
   };
@@ -109,10 +108,7 @@ test('addresses that hide others name their login, and the account they belong t
 test('an address of the author or committer of a commit is known', (t) => {
   const other = { name: 'Bob', email: 'B@home.test', login: 'bob', bot: 'no' } as const;
   const commits = [commit('x', { author: other }), commit('Change it\n\nCo-authored-by: B <b@HOME.test>')];
-  const { byLogin, unknown, complete } = authorsOf(
-    { commits, complete: true, accounts: new Map() },
-    NO_PEOPLE_SETTINGS,
-  );
+  const { byLogin, unknown, complete } = authorsOf(made(commits), NO_PEOPLE_SETTINGS);
   t.deepEqual([...byLogin.keys()].sort(), ['alice', 'bob']);
   t.deepEqual([unknown.length, complete], [0, true]);
 });
@@ -123,8 +119,8 @@ const lines = (count: number) =>
 test('a co-author whom only an update of the branch tells is known', (t) => {
   const bob = { name: 'Bob', email: 'bob@example.test', login: 'bob', bot: 'no' } as const;
   const update = commit('Merge branch main', { sha: 'b'.repeat(40), author: bob, parents: ['1', '2'] });
-  const made = { commits: [commit(`Change it\n\n${BOB}`), update], complete: true, accounts: new Map() };
-  const { byLogin, complete } = authorsOf(made, NO_PEOPLE_SETTINGS, new Set([update.sha]));
+  const commits = [commit(`Change it\n\n${BOB}`), update];
+  const { byLogin, complete } = authorsOf(made(commits), NO_PEOPLE_SETTINGS, new Set([update.sha]));
   t.deepEqual([...byLogin.keys()].sort(), ['alice', 'bob']);
   t.true(complete);
 });
@@ -133,24 +129,14 @@ test('an address of no account never passes for the login of a machine or a team
   const people = { ...NO_PEOPLE_SETTINGS, machineAccounts: ['ci-*', '*-bot', 'helper', '*@agents.test'] };
   const machine = (email: string) => {
     const author = { name: 'x', email, login: null, bot: 'unknown' } as const;
-    const made = { commits: [commit('Change it', { author, committer: null })], complete: true, accounts: new Map() };
-    return authorsOf(made, people).people.map((person) => person.machine);
+    const commits = [commit('Change it', { author, committer: null })];
+    return authorsOf(made(commits), people).people.map((person) => person.machine);
   };
-  t.deepEqual(['ci-mallory@evil.test', 'x-bot', 'helper', 'coder@agents.test'].flatMap(machine), [
-    false,
-    false,
-    false,
-    true,
-  ]);
-  const named = { commits: [commit('Change it\n\nCo-authored-by: Helper')], complete: true, accounts: new Map() };
-  t.deepEqual(
-    authorsOf(named, people).people.map(({ login, machine: is }) => [login, is]),
-    [
-      ['alice', false],
-      ['alice', false],
-      [null, true],
-    ],
-  );
+  t.deepEqual(['ci-mallory@evil.test', 'x-bot', 'helper'].flatMap(machine), [false, false, false]);
+  t.deepEqual(machine('coder@agents.test'), [true]);
+  const helped = authorsOf(made([commit('Change it\n\nCo-authored-by: Helper')]), people).people;
+  const machines = helped.map(({ login, machine: is }) => `${login} ${is}`);
+  t.deepEqual(machines, ['alice false', 'alice false', 'null true']);
 });
 
 test('more co-authors than are read leave it undecided, and never fewer', (t) => {
@@ -185,8 +171,6 @@ test('the forge is asked for some addresses only, and for none that it gave', as
   t.is(asked.length, 0);
   const known = await read(`x\n\n${lines(100)}`);
   t.is(asked.length, 20);
-  t.false(
-    authorsOf({ commits: [commit(`x\n\n${lines(100)}`)], complete: true, accounts: known }, NO_PEOPLE_SETTINGS)
-      .complete,
-  );
+  const hundred = made([commit(`x\n\n${lines(100)}`)], Object.fromEntries(known));
+  t.false(authorsOf(hundred, NO_PEOPLE_SETTINGS).complete);
 });
