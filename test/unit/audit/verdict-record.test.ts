@@ -44,9 +44,11 @@ test('of a reason only our own words and paths are recorded, of a place path and
   ]);
 });
 
+/** More than fits. */
+const PLACES = Array.from({ length: 200 }, (_, line) => ({ path: `${'long/'.repeat(200)}a.ts`, line: line + 1 }));
+
 test('the largest verdict is recorded with the outcome of every rule, and what fits', (t) => {
-  const places = Array.from({ length: 200 }, (_, line) => ({ path: `${'long/'.repeat(200)}a.ts`, line: line + 1 }));
-  const rules = Array.from({ length: 100 }, (_, index) => failing(`rule-${index}`, places));
+  const rules = Array.from({ length: 100 }, (_, index) => failing(`rule-${index}`, PLACES));
   const recorded = recordedRules({ rules });
   t.is(recorded.length, 100);
   t.true(recorded.every(({ outcome }) => outcome === 'failed'));
@@ -56,8 +58,7 @@ test('the largest verdict is recorded with the outcome of every rule, and what f
 });
 
 test('observed rules take no room from the reasons of rules in force', (t) => {
-  const places = Array.from({ length: 200 }, (_, line) => ({ path: `${'long/'.repeat(200)}a.ts`, line: line + 1 }));
-  const observed = Array.from({ length: 20 }, (_, index) => failing(`observed-${index}`, places));
+  const observed = Array.from({ length: 20 }, (_, index) => failing(`observed-${index}`, PLACES));
   const recorded = recordedRules({
     rules: [
       ...observed.map((one) => ({ ...one, rule: { ...one.rule, level: 'observe' as const } })),

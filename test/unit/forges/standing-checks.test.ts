@@ -128,19 +128,17 @@ type Timed = readonly [name: string, state: string, startedAt: number, endedAt: 
 
 const FAILED: Timed = ['test', 'failure', 1, 5];
 const PASSED: Timed = ['test', 'success', 7, 9];
+const PASSED_FIRST: Timed = ['test', 'success', 1, 5];
+const FAILED_LAST: Timed = ['test', 'failure', 7, 9];
+const LINT_TWICE: readonly [Timed, Timed] = [
+  ['lint', 'failure', 1, 4],
+  ['lint', 'failure', 7, 9],
+];
 const OPEN = Number.NaN;
 
 for (const [what, state, runs, counted] of [
   ['in a suite that failed', 'failure', [FAILED, PASSED], 2],
-  [
-    'in a suite that failed, the failure last',
-    'failure',
-    [
-      ['test', 'success', 1, 5],
-      ['test', 'failure', 7, 9],
-    ],
-    1,
-  ],
+  ['in a suite that failed, the failure last', 'failure', [PASSED_FIRST, FAILED_LAST], 1],
   ['in a suite that failed, three of them', 'failure', [FAILED, PASSED, ['test', 'success', 11, 12]], 3],
   ['in a suite that timed out', 'timed_out', [['test', 'timed_out', 1, 5], PASSED], 2],
   ['in a suite that was cancelled', 'cancelled', [['test', 'cancelled', 1, 5], PASSED], 2],
@@ -153,12 +151,7 @@ for (const [what, state, runs, counted] of [
   ['beside a job that failed', 'failure', [['lint', 'failure', 2, 8], FAILED, PASSED], 2],
   ['in two attempts, the last of which passed', 'success', [FAILED, PASSED], 1],
   ['in two attempts, the rest skipped', 'neutral', [FAILED, PASSED], 1],
-  [
-    'in two attempts, both with another failure',
-    'failure',
-    [FAILED, ['lint', 'failure', 1, 4], PASSED, ['lint', 'failure', 7, 9]],
-    1,
-  ],
+  ['in two attempts, both with another failure', 'failure', [FAILED, PASSED, ...LINT_TWICE], 1],
   ['in two attempts, the last of which was cancelled', 'cancelled', [FAILED, PASSED, ['lint', 'cancelled', 8, 9]], 1],
 ] satisfies readonly (readonly [string, string, readonly Timed[], number])[]) {
   test(`jobs of one name ${what}: ${counted} count`, (t) => {
@@ -172,17 +165,17 @@ for (const [what, state, runs, counted] of [
   });
 }
 
-for (const [what, newestFirst, counts] of [
-  ['skipped after a failure', ['skipped', 'pending', 'failure'], 'failure'],
-  ['skipped at once', ['skipped', 'pending'], 'skipped'],
-  ['begun again', ['pending', 'success'], 'pending'],
-  ['passed at last', ['success', 'skipped', 'failure'], 'success'],
-] as const) {
-  test(`a commit status that is ${what} counts as ${counts}`, (t) => {
+test('the newest commit status of a source counts that was not skipped', (t) => {
+  for (const [counts, ...newestFirst] of [
+    ['failure', 'skipped', 'pending', 'failure'],
+    ['skipped', 'skipped', 'pending'],
+    ['pending', 'pending', 'success'],
+    ['success', 'success', 'skipped', 'failure'],
+  ] as const) {
     const statuses = newestFirst.map((state) => ({ kind: 'status' as const, name: 'ci', reporter: 'actions', state }));
     t.deepEqual(
       standingStatuses(statuses).map(({ state }) => state),
       [counts],
     );
-  });
-}
+  }
+});
