@@ -29,24 +29,26 @@ async function run(t: ExecutionContext, files: Readonly<Record<string, string>>,
   return { ...(await runCommand(testCommand, args, { folder })), folder };
 }
 
-test('a policy or cases with nearly the right name are refused, with the right one', async (t) => {
-  const own = `${POLICY}cases: [{ given: { title: 'feat: x' }, expect: { conventional-title: holds } }]\n`;
-  for (const [path, meant] of [
-    ['.gatehouse.yaml', '.gatehouse.yml'],
-    ['.gatehouse.test.yaml', '.gatehouse.test.yml'],
-    ['.github/gatehouse.test.yml', '.gatehouse.test.yml'],
-  ] as const) {
-    const policy = meant === '.gatehouse.yml' ? {} : { '.gatehouse.yml': own };
-    const files = { ...policy, [path]: meant === '.gatehouse.yml' ? own : 'cases: []\n' };
+const casesOf = (...cases: readonly string[]) => `cases:\n${cases.map((one) => `  - ${one}\n`).join('')}`;
+
+/** The same, of the policy above with these cases. */
+const runCases = (t: ExecutionContext, cases: string, ...args: readonly string[]) =>
+  run(t, { '.gatehouse.yml': POLICY, '.gatehouse.test.yml': cases }, ...args);
+
+for (const [path, meant] of [
+  ['.gatehouse.yaml', '.gatehouse.yml'],
+  ['.gatehouse.test.yaml', '.gatehouse.test.yml'],
+  ['.github/gatehouse.test.yml', '.gatehouse.test.yml'],
+] as const) {
+  test(`${path} is refused, with the right name`, async (t) => {
+    const own = POLICY + casesOf("{ given: { title: 'feat: x' }, expect: { conventional-title: holds } }");
+    const files = meant === '.gatehouse.yml' ? { [path]: own } : { '.gatehouse.yml': own, [path]: 'cases: []\n' };
     const { code, stdout, stderr } = await run(t, files);
-    t.is(code, 2, path);
-    t.is(stdout, '');
-    t.true(
-      stderr.endsWith(`${path}:1:1: Gatehouse doesn’t read a file with this name: rename it to ${meant}\n`),
-      stderr,
-    );
-  }
-});
+    t.deepEqual([code, stdout], [2, '']);
+    const said = `${path}:1:1: Gatehouse doesn’t read a file with this name: rename it to ${meant}\n`;
+    t.true(stderr.endsWith(said), stderr);
+  });
+}
 
 test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async (t) => {
   const { code, stdout, stderr } = await run(t, {
@@ -61,54 +63,51 @@ test('gatehouse test runs cases of the policy and of .gatehouse.test.yml', async
     expect: { tests-with-code: does not hold, review: cannot be judged }
 `,
   });
-  t.is(stderr, '');
-  t.is(stdout, '3 passed, 0 failed\n');
-  t.is(code, 0);
+  t.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '3 passed, 0 failed\n', stderr: '' });
 });
 
 test('a rule that is only observed is tested like others, and marked', async (t) => {
   const policyText = POLICY.replace('  - id: review\n', '  - id: review\n    level: observe\n');
-  const cases = (outcome: string) => `cases:\n  - given: {}\n    expect: { review: ${outcome} }\n`;
-  t.is((await run(t, { '.gatehouse.yml': policyText, '.gatehouse.test.yml': cases('waits') })).code, 0);
-  const files = { '.gatehouse.yml': policyText, '.gatehouse.test.yml': cases('holds') };
-  const { code, stdout } = await run(t, files);
+  const expecting = (outcome: string, ...args: readonly string[]) => {
+    const cases = casesOf(`{ given: {}, expect: { review: ${outcome} } }`);
+    return run(t, { '.gatehouse.yml': policyText, '.gatehouse.test.yml': cases }, ...args);
+  };
+  t.is((await expecting('waits')).code, 0);
+  const { code, stdout } = await expecting('holds');
   t.is(code, 1);
   t.regex(
     stdout,
     /review \(observed\): expected "holds", found "waits"\n {4}review \(observe\) … would wait for others/,
   );
-  const [first] = JSON.parse((await run(t, files, '--json')).stdout).cases;
+  const [first] = JSON.parse((await expecting('holds', '--json')).stdout).cases;
   t.like(first.rules[0], { id: 'review', observed: true, passed: false });
 });
 
 test('a failed case shows what was expected and found, with its line; exit code 1', async (t) => {
-  const { code, stdout } = await run(t, {
-    '.gatehouse.yml': POLICY,
-    '.gatehouse.test.yml': `cases:
+  const { code, stdout } = await runCases(
+    t,
+    `cases:
   - name: a title without a type
     given: { title: Add docs }
     expect:
       review: waits
       conventional-title: holds
 `,
-  });
+  );
   t.is(code, 1);
   t.true(stdout.startsWith('✘ .gatehouse.test.yml:2: a title without a type\n'), stdout);
   t.true(stdout.includes('.gatehouse.test.yml:6: conventional-title: expected "holds", found "does not hold"'), stdout);
-  t.true(stdout.includes('found: "Add docs"') || stdout.includes('Add docs'), 'the evaluation is shown');
+  t.true(stdout.includes('Add docs'), 'the evaluation is shown');
   t.true(stdout.includes('0 passed, 1 failed'), stdout);
 });
 
+const partOf = (stdout: string) => stdout.slice(stdout.indexOf('Not covered'));
+
 test('what no case reaches is named, with its line', async (t) => {
-  const { stdout } = await run(t, {
-    '.gatehouse.yml': POLICY,
-    '.gatehouse.test.yml': `cases:
-  - given: { title: 'feat: one' }
-    expect: { conventional-title: holds, tests-with-code: does not apply }
-`,
-  });
+  const one =
+    "{ given: { title: 'feat: one' }, expect: { conventional-title: holds, tests-with-code: does not apply } }";
   t.is(
-    stdout.slice(stdout.indexOf('Not covered')),
+    partOf((await runCases(t, casesOf(one))).stdout),
     `Not covered:
   .gatehouse.yml:4: conventional-title: require: title: no case that does not match
   .gatehouse.yml:6: tests-with-code: when: files: no case that matches
@@ -137,7 +136,7 @@ rules:
 `,
   });
   t.is(
-    stdout.slice(stdout.indexOf('Not covered')),
+    partOf(stdout),
     `Not covered:
   .gatehouse.yml: machine_accounts: ci-*: no case with this account
   .gatehouse.yml: machine_accounts: coder: no case with this account
@@ -147,31 +146,21 @@ rules:
 });
 
 test('gatehouse test --json and --junit report every case, with names escaped', async (t) => {
-  const { code, stdout, folder } = await run(
-    t,
-    {
-      '.gatehouse.yml': POLICY,
-      '.gatehouse.test.yml': `cases:
-  - name: 'a <b> & "c"'
-    given: { title: Add docs }
-    expect: { conventional-title: holds }
-  - given: { title: 'fix: it' }
-    expect: { conventional-title: holds }
-`,
-    },
-    '--json',
-    '--junit',
-    'report.xml',
+  const holds = 'expect: { conventional-title: holds }';
+  const cases = casesOf(
+    `{ name: 'a <b> & "c"', given: { title: A },\n      ${holds} }`,
+    `{ given: { title: 'fix: B' }, ${holds} }`,
   );
+  const { code, stdout, folder } = await runCases(t, cases, '--json', '--junit', 'report.xml');
   t.is(code, 1);
-  const { passed, failed, cases } = JSON.parse(stdout);
-  t.deepEqual([passed, failed], [1, 1]);
-  t.deepEqual(cases[0], {
+  const report = JSON.parse(stdout);
+  t.deepEqual([report.passed, report.failed], [1, 1]);
+  t.deepEqual(report.cases[0], {
     file: '.gatehouse.test.yml',
     line: 2,
     name: 'a <b> & "c"',
     passed: false,
-    rules: [{ id: 'conventional-title', line: 4, expected: 'holds', found: 'does not hold', passed: false }],
+    rules: [{ id: 'conventional-title', line: 3, expected: 'holds', found: 'does not hold', passed: false }],
   });
   const xml = await readFile(join(folder, 'report.xml'), 'utf8');
   t.regex(xml, /<testsuites tests="2" failures="1" errors="0" skipped="0"/);
@@ -179,50 +168,42 @@ test('gatehouse test --json and --junit report every case, with names escaped', 
   t.is(xml.match(/<failure /g)?.length, 1);
 });
 
-const FAULTS: readonly (readonly [title: string, cases: string, expected: string])[] = [
+const WAITS = '{ given: {}, expect: { review: waits } }';
+
+for (const [title, cases, expected] of [
   [
     'an unknown rule',
-    'cases:\n  - given: {}\n    expect: { conventional-titel: holds }\n',
-    '.gatehouse.test.yml:3:15: the policy has no rule "conventional-titel"; did you mean "conventional-title"?',
+    casesOf('{ given: {}, expect: { conventional-titel: holds } }'),
+    '.gatehouse.test.yml:2:28: the policy has no rule "conventional-titel"; did you mean "conventional-title"?',
   ],
   [
     'an unknown outcome',
-    'cases:\n  - given: {}\n    expect: { review: hold }\n',
-    '.gatehouse.test.yml:3:23: expected one of holds, does not hold, waits, does not apply, cannot be judged, found "hold"; did you mean "holds"?',
+    casesOf('{ given: {}, expect: { review: hold } }'),
+    '.gatehouse.test.yml:2:36: expected one of holds, does not hold, waits, does not apply, cannot be judged, found "hold"; did you mean "holds"?',
   ],
   [
     'an unknown fact',
-    'cases:\n  - given: { titel: one }\n    expect: { review: waits }\n',
-    '.gatehouse.test.yml:2:14: unknown key "titel"; did you mean "title"?',
+    casesOf('{ given: { titel: one }, expect: { review: waits } }'),
+    '.gatehouse.test.yml:2:16: unknown key "titel"; did you mean "title"?',
   ],
-  ['a case without expectations', 'cases:\n  - given: {}\n', 'missing key "expect"'],
-  ['an empty list of expectations', 'cases:\n  - given: {}\n    expect: {}\n', 'at least one rule'],
+  ['a case without expectations', casesOf('given: {}'), 'missing key "expect"'],
+  ['an empty list of expectations', casesOf('{ given: {}, expect: {} }'), 'at least one rule'],
   ['no cases', 'cases: []\n', 'no cases'],
   ['a file that is not YAML', 'cases: [\n', 'not valid YAML'],
   ['a file of more than 1 MiB', `# ${'a'.repeat(1024 * 1024)}\n`, 'too large'],
-  [
-    'more than 5,000 cases',
-    `cases:\n${'  - { given: {}, expect: { review: waits } }\n'.repeat(5_001)}`,
-    'at most 5000 cases',
-  ],
+  ['more than 5,000 cases', casesOf(...Array.from({ length: 5_001 }, () => WAITS)), 'at most 5000 cases'],
   ['aliases that expand without end', `cases: &a [${'*a, '.repeat(3)}*a]\n`, '.gatehouse.test.yml'],
-];
-
-for (const [title, cases, expected] of FAULTS) {
+] as const) {
   test(`cases with a fault are not run, and exit with 2: ${title}`, async (t) => {
-    const { code, stdout, stderr } = await run(t, { '.gatehouse.yml': POLICY, '.gatehouse.test.yml': cases });
-    t.is(stdout, '');
+    const { code, stdout, stderr } = await runCases(t, cases);
     t.true(stderr.includes(expected), stderr.slice(0, 1_000));
-    t.is(code, 2);
+    t.deepEqual([code, stdout], [2, '']);
   });
 }
 
 test('rules of an extended policy are tested with a copy of it', async (t) => {
-  const files = {
-    '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\n',
-    'copy.yml': POLICY,
-    '.gatehouse.test.yml': 'cases:\n  - given: {}\n    expect: { review: waits }\n',
-  };
+  const policyText = 'version: 1\nextends: acme/policies@main\n';
+  const files = { '.gatehouse.yml': policyText, 'copy.yml': POLICY, '.gatehouse.test.yml': casesOf(WAITS) };
   const without = await run(t, files);
   t.is(without.code, 2);
   t.regex(without.stderr, /no rule "review"; .*--extends/);
@@ -231,16 +212,11 @@ test('rules of an extended policy are tested with a copy of it', async (t) => {
 });
 
 test('--baseline runs the cases of a policy with locked rules, a fault in any other', async (t) => {
-  const files = {
-    '.gatehouse.yml': `${POLICY.replace('    require: { approvals', '    locked: true\n    require: { approvals')}cases:
-  - given: {}
-    expect: { review: waits }
-`,
-  };
+  const locking = POLICY.replace('    require: { approvals', '    locked: true\n    require: { approvals');
+  const files = { '.gatehouse.yml': locking + casesOf(WAITS) };
   const { code, stdout, stderr } = await run(t, files, '--baseline');
-  t.is(stderr, '');
+  t.deepEqual([code, stderr], [0, '']);
   t.regex(stdout, /^1 passed, 0 failed\n/);
-  t.is(code, 0);
   const other = await run(t, files);
   t.is(other.code, 2);
   t.regex(other.stderr, /^\.gatehouse\.yml:9:5: "locked" has an effect only in the organisation’s policy repository/);
