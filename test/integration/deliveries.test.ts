@@ -21,30 +21,30 @@ function payload(repository: string, number: number): string {
 /** Three deliveries, an hour apart, the last of them just now. */
 async function deliverThree(door: Door): Promise<void> {
   await addDays(door.database, 1);
-  const send = async (id: string, body: string, headers: Readonly<Record<string, string>> = {}, hours = 0) => {
-    const response = await door.post(body, { 'x-forge-delivery': id, ...headers });
-    if (response.status !== 200) {
-      throw new Error(`the door answered ${response.status}`);
+  for (const [hours, id, body, event] of [
+    [2, 'oldest', '{"zen":"x"}', 'ping'],
+    [1, 'middle', payload('acme/widgets', 7), 'pull_request'],
+    [0, 'newest', payload('acme/gadgets', 12), 'pull_request'],
+  ] as const) {
+    const { status } = await door.post(body, { 'x-forge-delivery': id, 'x-forge-event': event });
+    if (status !== 200) {
+      throw new Error(`the door answered ${status}`);
     }
     await door.database.query(
       'UPDATE gatehouse.deliveries SET received_at = now() - make_interval(hours => $1) WHERE delivery_id = $2',
       [hours, id],
     );
-  };
-  await send('oldest', '{"zen":"x"}', { 'x-forge-event': 'ping' }, 2);
-  await send('middle', payload('acme/widgets', 7), {}, 1);
-  await send('newest', payload('acme/gadgets', 12));
+  }
 }
 
 test('deliveries are listed newest first, in columns for people', async (t) => {
   const door = await emptyDoor();
+  t.deepEqual(await list(door), { code: 0, stdout: '', stderr: 'No deliveries found.\n' });
   await deliverThree(door);
   const { code, stdout, stderr } = await list(door);
-  t.is(code, 0);
-  t.is(stderr, '');
-  const withoutTimes = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'THE TIME------------');
+  t.deepEqual([code, stderr], [0, '']);
   t.is(
-    withoutTimes,
+    stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'THE TIME------------'),
     'RECEIVED              EVENT         ABOUT            DELIVERY\n' +
       'THE TIME------------  pull_request  acme/gadgets#12  newest\n' +
       'THE TIME------------  pull_request  acme/widgets#7   middle\n' +
@@ -55,20 +55,21 @@ test('deliveries are listed newest first, in columns for people', async (t) => {
 test('filters can be combined', async (t) => {
   const door = await emptyDoor();
   await deliverThree(door);
-  const ids = async (...args: string[]) => {
-    const { code, stdout } = await list(door, [...args, '--json']);
-    t.is(code, 0);
-    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).deliveryId]));
-  };
-  t.deepEqual(await ids(), ['newest', 'middle', 'oldest']);
-  t.deepEqual(await ids('--event', 'ping'), ['oldest']);
-  t.deepEqual(await ids('--repository', 'ACME/Widgets'), ['middle']);
-  t.deepEqual(await ids('--repository', 'acme/gadgets', '--pull-request', '12'), ['newest']);
-  t.deepEqual(await ids('--since', '90m'), ['newest', 'middle']);
-  t.deepEqual(await ids('--since', new Date(Date.now() - 5_400_000).toISOString()), ['newest', 'middle']);
-  t.deepEqual(await ids('--since', '2999-01-01'), []);
-  t.deepEqual(await ids('--limit', '2'), ['newest', 'middle']);
-  t.deepEqual(await ids('--event', 'pull_request', '--repository', 'acme/gadgets', '--pull-request', '7'), []);
+  for (const [args, expected] of [
+    ['', 'newest middle oldest'],
+    ['--event ping', 'oldest'],
+    ['--repository ACME/Widgets', 'middle'],
+    ['--repository acme/gadgets --pull-request 12', 'newest'],
+    ['--since 90m', 'newest middle'],
+    [`--since ${new Date(Date.now() - 5_400_000).toISOString()}`, 'newest middle'],
+    ['--since 2999-01-01', ''],
+    ['--limit 2', 'newest middle'],
+    ['--event pull_request --repository acme/gadgets --pull-request 7', ''],
+  ] as const) {
+    const { code, stdout } = await list(door, [...args.split(' ').filter(Boolean), '--json']);
+    const ids = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).deliveryId]));
+    t.deepEqual([code, ids.join(' ')], [0, expected], args);
+  }
 });
 
 test('listing and finding deliveries reads few rows of a large table', async (t) => {
@@ -103,32 +104,17 @@ test('with --json each line is an object with a delivery’s fields without its 
   await deliverThree(door);
   const { stdout } = await list(door, ['--json', '--limit', '1']);
   const { receivedAt, sha256, ...told } = JSON.parse(stdout);
-  t.deepEqual(told, {
-    hookId: '',
-    deliveryId: 'newest',
-    event: 'pull_request',
-    repository: 'acme/gadgets',
-    pullRequest: 12,
-  });
+  const about = { event: 'pull_request', repository: 'acme/gadgets', pullRequest: 12 };
+  t.deepEqual(told, { hookId: '', deliveryId: 'newest', ...about });
   t.regex(sha256, /^[0-9a-f]{64}$/);
   t.true(Math.abs(Date.parse(receivedAt) - Date.now()) < 60_000);
-});
-
-test('an empty list prints nothing, and a note on standard error', async (t) => {
-  const door = await emptyDoor();
-  const { code, stdout, stderr } = await list(door);
-  t.is(code, 0);
-  t.is(stdout, '');
-  t.is(stderr, 'No deliveries found.\n');
 });
 
 test('--body prints the exact bytes of the delivery', async (t) => {
   const door = await emptyDoor();
   const body = '\ufeff{"a":"\\u0000 ÿ",\r\n  "b":1}\n';
   await door.post(body, { 'x-forge-delivery': 'exact' });
-  const { code, stdout } = await list(door, ['--body', 'exact']);
-  t.is(code, 0);
-  t.deepEqual(Buffer.from(stdout), Buffer.from(body));
+  t.deepEqual(await list(door, ['--body', 'exact']), { code: 0, stdout: body, stderr: '' });
 });
 
 test('an id of two hooks means the newest delivery, and an unknown id fails', async (t) => {
@@ -138,15 +124,13 @@ test('an id of two hooks means the newest delivery, and an unknown id fails', as
   }
   t.is((await list(door, ['--body', 'shared'])).stdout, '{"hook":22}');
   const unknown = await list(door, ['--body', 'nobody']);
-  t.is(unknown.code, 1);
-  t.is(unknown.stderr, 'gatehouse deliveries: nobody: no delivery has this id\n');
+  t.deepEqual([unknown.code, unknown.stderr], [1, 'gatehouse deliveries: nobody: no delivery has this id\n']);
   t.regex((await list(door)).stdout, /^RECEIVED .* HOOK\n[\s\S]* {2}22\n/);
 });
 
 test('a missing or unmigrated database is reported without its password', async (t) => {
   const away = await runGatehouse(['deliveries'], { env: { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' } });
-  t.is(away.code, 1);
-  t.is(away.stderr, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n');
+  t.deepEqual([away.code, away.stderr], [1, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n']);
   await using door = await openDoor();
   await door.database.query('DROP SCHEMA gatehouse CASCADE');
   const empty = await list(door);
@@ -160,6 +144,5 @@ test('a reader that closes the pipe does not make it fail', async (t) => {
   const { child, ended } = gatehouse(['deliveries', '--body', 'long'], { DATABASE_URL: door.databaseUrl });
   child.stdout?.once('data', () => child.stdout?.destroy());
   const { code, stderr } = await ended();
-  t.is(code, 0);
-  t.is(stderr, '');
+  t.deepEqual([code, stderr], [0, '']);
 });

@@ -63,8 +63,7 @@ test('merges prints a table, the oldest first', async (t) => {
 
 test('merges takes a repository in any case, a time, and says when there is nothing', async (t) => {
   t.is((await run('ACME/Gadgets')).stdout.trim().split('\n').length, 2);
-  const { stdout, stderr, code } = await run('--since', '1m');
-  t.deepEqual([stdout, stderr, code], ['', 'Nothing was merged.\n', 0]);
+  t.deepEqual(await run('--since', '1m'), { code: 0, stdout: '', stderr: 'Nothing was merged.\n' });
 });
 
 test('merges as JSON has everything, and as CSV no field is a formula', async (t) => {
