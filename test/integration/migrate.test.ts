@@ -52,24 +52,13 @@ test('migrations are numbered without a gap, and the code knows the newest', (t)
 
 test('migrating an empty database applies everything, and again applies nothing', async (t) => {
   await withDatabase(async (url, pool) => {
-    t.is((await migrateStores(url)).length, SCHEMA_VERSION);
+    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).ended();
+    t.is(code, 0);
+    t.is(JSON.parse(stdout).applied.length, SCHEMA_VERSION);
     t.deepEqual(await migrateStores(url), []);
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse_jobs.queue ORDER BY name');
-    t.deepEqual(
-      rows.map(({ name }) => name),
-      [
-        'command',
-        'default-push',
-        'push',
-        'resync',
-        'retention',
-        'review',
-        'review-commit',
-        'review-dead-letters',
-        'review-merge-group',
-        'review-repository',
-      ],
-    );
+    const reviews = 'review review-commit review-dead-letters review-merge-group review-repository';
+    t.is(rows.map(({ name }) => name).join(' '), `command default-push push resync retention ${reviews}`);
   });
 });
 
@@ -87,22 +76,8 @@ test('queries in the documents name tables and columns that exist', async (t) =>
 test('of 20 concurrent migrations all succeed, and one does the work', async (t) => {
   await withDatabase(async (url) => {
     const applied = await Promise.all(Array.from({ length: 20 }, () => migrateStores(url)));
-    t.deepEqual(
-      applied
-        .map((names) => names.length)
-        .sort()
-        .reverse()
-        .slice(0, 2),
-      [SCHEMA_VERSION, 0],
-    );
-  });
-});
-
-test('the command exits 0 and says what it applied', async (t) => {
-  await withDatabase(async (url) => {
-    const { code, stdout } = await gatehouse(['migrate'], { DATABASE_URL: url }).ended();
-    t.is(code, 0);
-    t.is(JSON.parse(stdout).applied.length, SCHEMA_VERSION);
+    const counts = applied.map((names) => names.length).filter((count) => count !== 0);
+    t.deepEqual(counts, [SCHEMA_VERSION]);
   });
 });
 
@@ -125,16 +100,14 @@ test('a schema of a newer job engine is refused by all commands that use it', as
 test('an unreachable database ends the command with a reason, without credentials', async (t) => {
   const address = 'postgres://user:hunter2@127.0.0.1:9/x?sslmode=require';
   const { code, stdout, stderr } = await gatehouse(['migrate'], { DATABASE_URL: address }).ended();
-  t.is(code, 1);
-  t.is(stderr, '');
+  t.deepEqual([code, stderr], [1, '']);
   t.regex(stdout, /ECONNREFUSED/);
   t.notRegex(stdout, /hunter2/);
-  // Each line is JSON.
   const [first] = stdout
-    .trim()
+    .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as { msg: string });
-  t.regex(first?.msg ?? '', /sslmode=require is treated as verify-full/);
+    .map((line) => JSON.parse(line));
+  t.regex(first.msg, /sslmode=require is treated as verify-full/);
 });
 
 test('with --wait the command waits for the database, and logs it', async (t) => {
