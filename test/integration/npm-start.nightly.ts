@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -20,19 +20,9 @@ const { scripts } = packageJson;
 /** Shells that npm may be set to use (`script-shell`), as far as this machine has them. Only some replace themselves by a last command. */
 const SHELLS = ['sh', 'dash', 'bash', 'busybox', 'ksh', 'mksh', 'yash', 'zsh'];
 
-async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, name);
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    ) {
-      return path;
-    }
-  }
-  return undefined;
+function findProgram(name: string): string | undefined {
+  const { stdout } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' });
+  return stdout.trim() || undefined;
 }
 
 const isListening = (port: number) =>
@@ -77,7 +67,7 @@ test('npm start ends the service on SIGTERM, whatever shell npm uses', async (t)
   t.teardown(() => rm(folder, { recursive: true }));
   const tried: string[] = [];
   for (const name of SHELLS) {
-    const program = await findProgram(name);
+    const program = findProgram(name);
     if (program === undefined) {
       continue;
     }

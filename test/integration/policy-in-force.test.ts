@@ -109,10 +109,9 @@ for (const name of FORGES) {
         };
         const results = await checkPolicy(context);
 
-        const ofReview =
-          review.kind === 'judged'
-            ? (review.evaluation?.rules.map((evaluated) => evaluated.rule.id) ?? 'broken')
-            : 'absent';
+        const none = review.kind === 'judged' ? 'broken' : 'absent';
+        const judged = review.kind === 'judged' ? review.evaluation?.rules : undefined;
+        const ofReview = judged?.map(({ rule: { id } }) => id) ?? none;
         const ofDoctor =
           context.policy?.rules.map(({ id }) => id) ?? (review.kind === 'no-policy' ? 'absent' : 'broken');
         t.deepEqual({ ofReview, ofDoctor }, { ofReview: inForce, ofDoctor: inForce });

@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { buildSite } from '../../site/build.ts';
@@ -107,9 +108,8 @@ test('the page of the schema has every key of the policy', (t) => {
 
 test('the server of the site gives no file outside its folder', async (t) => {
   const server = await serveFolder(folder, 0);
-  const address = server.address();
-  t.true(typeof address === 'object' && address !== null && address.address === '127.0.0.1');
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const { address, port } = server.address() as AddressInfo;
+  t.is(address, '127.0.0.1');
   for (const [path, status] of [
     ['/', 200],
     ['/docs/', 200],
