@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { makeMigratedDatabase, sharedRedisUrl } from '../helpers/database.ts';
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
+import { execute } from '../helpers/execute.ts';
 import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
@@ -13,18 +14,10 @@ const DEMO = fileURLToPath(new URL('../../demo/demo.ts', import.meta.url));
 const SERVICE = new URL('../../demo/service.ts', import.meta.url).href;
 
 test('the demo ends with the path of a page that shows a failure and then a success', async (t) => {
-  const child = spawn(process.execPath, [DEMO, '--once', '--forge', 'gitea'], {
+  const { stdout } = await execute(process.execPath, [DEMO, '--once', '--forge', 'gitea'], {
     env: { ...process.env, PORT: '0', METRICS_PORT: '0', NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  let complaints = '';
-  child.stdout.on('data', (text) => (output += text));
-  child.stderr.on('data', (text) => (complaints += text));
-  t.teardown(() => child.kill('SIGKILL'));
-  const [code] = await inTime('the demo has ended', once(child, 'close'));
-  t.is(code, 0, output + complaints);
-  const path = output.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const path = stdout.trimEnd().split('\n').at(-1)?.trim() ?? '';
   const [, opened = '', fixed = ''] = (await readFile(path, 'utf8')).split('<section class="moment">');
   t.regex(opened, /3 problems to fix[\s\S]*gatehouse\/main[\s\S]*3 of 4 rules failed[\s\S]*Merging is blocked/);
   t.is(opened.match(/class="said"/g)?.length, 2);
@@ -35,16 +28,9 @@ test('the demo ends with the path of a page that shows a failure and then a succ
 test('a demo that ends without stopping its service never leaves it running', async (t) => {
   const database = await makeMigratedDatabase();
   t.teardown(() => database.drop());
-  const env = {
-    DATABASE_URL: database.url,
-    REDIS_URL: await sharedRedisUrl(),
-    WEBHOOK_SECRET: SECRET,
-    FORGE: 'gitea',
-    FORGE_URL: 'http://127.0.0.1:9',
-    FORGE_TOKEN: 'a-token',
-    PORT: '0',
-    METRICS_PORT: '0',
-  };
+  const stores = { DATABASE_URL: database.url, REDIS_URL: await sharedRedisUrl() };
+  const forge = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'a-token' };
+  const env = { ...stores, ...forge, WEBHOOK_SECRET: SECRET, PORT: '0', METRICS_PORT: '0' };
   const script = `
     const { startServe } = await import(${JSON.stringify(SERVICE)});
     const { port } = await startServe(${JSON.stringify(env)});
@@ -57,10 +43,6 @@ test('a demo that ends without stopping its service never leaves it running', as
   const [line] = await inTime('the demo has asked', once(createInterface({ input: child.stdout }), 'line'));
   const { port, ok }: { port: number; ok: boolean } = JSON.parse(line);
   t.true(ok);
-  const isUp = () =>
-    fetch(`http://127.0.0.1:${port}/health/live`).then(
-      () => true,
-      () => false,
-    );
-  await until(async () => !(await isUp()));
+  const live = `http://127.0.0.1:${port}/health/live`;
+  await until(async () => (await fetch(live).catch(() => undefined)) === undefined);
 });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { inTime } from '../helpers/deadline.ts';
 import { SECRET } from '../helpers/door.ts';
+import { execute } from '../helpers/execute.ts';
 import test from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
@@ -22,17 +23,12 @@ async function doctor(storesFile: string, env: Readonly<Record<string, string>>)
   const given = args
     .filter((argument) => argument !== '--env-file-if-exists=.env')
     .map((argument) => argument.replace('.dev/stores.env', storesFile));
-  const child = spawn(process.execPath, given, {
+  // With a fault it exits with 1: what it prints counts.
+  const printed = await execute(process.execPath, given, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { PATH: process.env['PATH'], WEBHOOK_SECRET: SECRET, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let stdout = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  await inTime('doctor has ended', once(child, 'close'));
-  return { stdout };
+  }).catch((error: { readonly stdout: string }) => error);
+  return printed.stdout;
 }
 
 test('under npm run dev no first review fails, and doctor never misses its stores', async (t) => {
@@ -45,6 +41,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
   });
   const headSha = forge.commit(REPOSITORY, 'topic', { 'a.txt': 'a\n' });
   const number = forge.openPullRequest(REPOSITORY, { head: 'topic', title: 'feat: a' });
+  const access = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
   const storesFile = join(folder, 'stores', 'stores.env');
   const dev = spawn(process.execPath, [DEV, '--data', join(folder, 'stores')], {
     env: {
@@ -53,9 +50,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
       PORT: '0',
       METRICS_PORT: '0',
       WEBHOOK_SECRET: SECRET,
-      FORGE: 'gitea',
-      FORGE_URL: forge.url,
-      FORGE_TOKEN: forge.token,
+      ...access,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,7 +75,7 @@ test('under npm run dev no first review fails, and doctor never misses its store
       lines.filter((line) => line.includes('a review failed') || line.includes('failed in its worker')),
       [],
     );
-    const { stdout } = await doctor(storesFile, { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token });
+    const stdout = await doctor(storesFile, access);
     t.regex(stdout, /^✔ database /m);
     t.regex(stdout, /^✔ redis /m);
     t.notRegex(stdout, /^✘/m);

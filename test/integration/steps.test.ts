@@ -1,5 +1,23 @@
-import { countSteps, type Steps, type StepsOfReviews } from '../helpers/count-steps.ts';
+import type { Worker } from 'node:worker_threads';
+import { DOOR, WORKER } from '../helpers/door.ts';
+import { TWO_RULES } from '../helpers/policies.ts';
+import { startProxy } from '../helpers/proxy.ts';
+import { type Story, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+import { commandReader, statementReader } from '../helpers/wire-readers.ts';
+
+const STEPS = ['statements', 'transactions', 'commands', 'messages', 'requests'] as const;
+/** Statements leave out looks for jobs; transactions count a statement outside of one too. */
+type Steps = Readonly<Record<(typeof STEPS)[number], number>>;
+
+const REVIEWS = ['failing', 'green', 'unchanged'] as const;
+type StepsOfReviews = Readonly<Record<(typeof REVIEWS)[number], Steps>>;
+
+/** Few slots, so that few poll. */
+const ENVIRONMENT = { WORKER_CONCURRENCY: '1' };
+/** Polls and other work in the background only add to a count, so that the least of several has none. */
+const ROUNDS = 5;
+const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED/;
 
 /**
  * How many they are. One more is a cost for everybody, and must be meant. The commands are those of a machine so slow
@@ -22,3 +40,94 @@ test('a review takes no more steps than are written down', async (t) => {
   );
   t.deepEqual(over, []);
 });
+
+/** Reviews one after the other, of a worker on GitHub's simulated API with a proxy before each store. */
+async function countSteps(): Promise<StepsOfReviews> {
+  await using story = await tellStory('github', { '.gatehouse.yml': TWO_RULES }, ENVIRONMENT, DOOR);
+  await using counter = await startCounter(story);
+  const started = new Date();
+  await using _worker = await story.openDoor(counter.environment, WORKER);
+  await story.resynced(started);
+  const open = (line: string) => story.openSilently({ 'src/a.ts': `one\n${line}\n` }, { title: 'feat: begin' });
+  const review = async (number: number) => {
+    const before = counter.read();
+    await story.tell({ kind: 'pull-request', number, action: 'opened' });
+    await story.settled();
+    return difference(counter.read(), before);
+  };
+  // What is done once only: modules, workers, connections, the policy.
+  await review(open('two'));
+
+  const rounds: StepsOfReviews[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const green = open('two');
+    rounds.push({
+      failing: await review(open('debugger')),
+      green: await review(green),
+      unchanged: await review(green),
+    });
+  }
+  return mapped(REVIEWS, (which) => mapped(STEPS, (step) => Math.min(...rounds.map((round) => round[which][step]))));
+}
+
+interface Counter extends AsyncDisposable {
+  /** Of the worker that is counted. */
+  readonly environment: Readonly<Record<string, string>>;
+  read(): Steps;
+}
+
+async function startCounter({ forge, environment }: Story): Promise<Counter> {
+  const { DATABASE_URL = '', REDIS_URL = '' } = environment;
+  let [statements, transactions, commands, messages] = [0, 0, 0, 0];
+  const database = await startProxy(DATABASE_URL, {}, () => {
+    let isInTransaction = false;
+    return statementReader((text) => {
+      if (LOOKS_FOR_JOB.test(text)) {
+        return;
+      }
+      statements += 1;
+      transactions += Number(!isInTransaction);
+      isInTransaction = text.startsWith('BEGIN') || (isInTransaction && !text.includes('COMMIT'));
+    });
+  });
+  const redis = await startProxy(REDIS_URL, {}, () =>
+    commandReader(() => {
+      commands += 1;
+    }),
+  );
+  const countMessages = (worker: Worker) => {
+    const message = () => {
+      messages += 1;
+    };
+    const { postMessage, cpuUsage } = worker;
+    worker.on('message', message);
+    worker.postMessage = (...args: Parameters<typeof postMessage>) => {
+      message();
+      postMessage.apply(worker, args);
+    };
+    // The worker is interrupted to answer it.
+    worker.cpuUsage = (...args) => {
+      message();
+      return cpuUsage.apply(worker, args);
+    };
+  };
+  process.on('worker', countMessages);
+
+  return {
+    environment: { DATABASE_URL: database.url, REDIS_URL: redis.url },
+    read: () => ({ statements, transactions, commands, messages, requests: forge.seen.length }),
+    async [Symbol.asyncDispose]() {
+      process.off('worker', countMessages);
+      await Promise.all([database, redis].map((proxy) => proxy.close()));
+    },
+  };
+}
+
+function difference(after: Steps, before: Steps): Steps {
+  return mapped(STEPS, (step) => after[step] - before[step]);
+}
+
+function mapped<Key extends string, Value>(keys: readonly Key[], of: (key: Key) => Value) {
+  // A record has no other keys.
+  return Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<Key, Value>;
+}
