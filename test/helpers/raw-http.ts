@@ -44,6 +44,19 @@ export async function rawRequest(
   }
 }
 
+/** The head of a webhook with these headers, of which none replaces one in other letters. */
+export function webhookHead(headers: Readonly<Record<string, string | number>>): string {
+  const all = {
+    Host: 'door',
+    'Content-Type': 'application/json',
+    'X-Forge-Event': 'ping',
+    'X-Forge-Delivery': 'raw',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST /webhook HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
 function parseAnswer(bytes: Buffer): RawAnswer | undefined {
   // What comes before the answer, as `100 Continue`, is none (RFC 9110, 15.2).
   const text = bytes.toString('latin1').replace(/^(?:HTTP\/1\.1 1\d\d .*?\r\n\r\n)+/s, '');
