@@ -25,7 +25,6 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
   'races of jobs and reviews': [
     'integration/claim',
     'integration/dependent-reviews',
-    'integration/fair-order',
     'integration/job-queue',
     'integration/left-successes',
     'integration/resync-round',
@@ -38,7 +37,7 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'stories/stale-review',
     'stories/unqueued-resync',
   ],
-  kills: ['integration/drain', 'integration/failover', 'integration/worker-stop', 'stories/crash'],
+  kills: ['integration/drain', 'integration/failover', 'stories/crash'],
   'a green that was not earned': [
     'integration/forges/authors',
     'integration/forges/conversations',

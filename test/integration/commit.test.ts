@@ -3,7 +3,7 @@ import { makeInboxPool, makePool } from '../../src/db/pool.ts';
 import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
 import { makeLog } from '../../src/log.ts';
 import { sharedRedisUrl, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
-import { type Door, openDoor } from '../helpers/door.ts';
+import { openDoor } from '../helpers/door.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import ava from '../helpers/test.ts';
@@ -87,19 +87,6 @@ test('nothing is acknowledged while its COMMIT is under way', async (t) => {
   t.is(await answer, 200);
 });
 
-test('of 100 copies one is stored, with its job, and all are acknowledged', async (t) => {
-  await using door = await openDoor();
-  const responses = await Promise.all(Array.from({ length: 100 }, () => door.post(body, headers)));
-  for (const response of responses) {
-    t.deepEqual(await response.json(), { received: true });
-  }
-  t.is((await door.deliveries()).length, 1);
-  t.is((await door.jobs()).length, 1);
-  const page = await (await fetch(door.metricsUrl)).text();
-  t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="accepted"} 1\n'));
-  t.true(page.includes('gatehouse_deliveries_total{event="pull_request",outcome="duplicate"} 99\n'));
-});
-
 test('a database connection lost between deliveries causes no rejection', async (t) => {
   await using straight = await openDoor();
   const proxy = await startProxy(straight.databaseUrl);
@@ -121,31 +108,4 @@ test('workers are woken over Redis after the job is committed', async (t) => {
   await door.post(body, headers);
   await until(() => /publish\r\n\S+\r\ngatehouse:wake\r\n\S+\r\nreview\r\n/.test(heard));
   t.is((await door.jobs()).length, 1);
-});
-
-/** Why the door is not ready, as soon as its first checks have ended. */
-async function unready(door: Door): Promise<string> {
-  let reason = '';
-  await until(async () => {
-    const response = await fetch(`${door.url}/health/ready`);
-    reason = await response.text();
-    return response.status === 503 && !reason.includes('has not answered yet');
-  });
-  return reason;
-}
-
-test('a job engine that is not migrated yet makes the door unready', async (t) => {
-  await using door = await openDoor();
-  await door.database.query('UPDATE gatehouse_jobs.version SET version = version - 1');
-  await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
-  t.regex(await unready(later), /the job engine cannot use its schema, and takes no jobs: it is version 42, not 43/);
-});
-
-test('a read-only database makes the door unready, and health reports it', async (t) => {
-  await using door = await openDoor();
-  await door.database.query(
-    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`,
-  );
-  await using later = await openDoor({ DATABASE_URL: door.databaseUrl });
-  t.regex(await unready(later), /is read-only/);
 });

@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import type pg from 'pg';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from '../helpers/database.ts';
 import { within } from '../helpers/deadline.ts';
 import { SECRET, sign, storedDeliveries } from '../helpers/door.ts';
 import nightly from '../helpers/nightly.ts';
-import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
+import { type GatehouseProcess, gatehouse, portsOf } from '../helpers/process.ts';
 import { startProxy, type TcpProxy } from '../helpers/proxy.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
@@ -12,6 +14,10 @@ import { until } from '../helpers/until.ts';
 const test = ava.serial;
 
 interface Service extends GatehouseProcess {
+  readonly port: number;
+  readonly url: string;
+  /** What is stored. */
+  readonly database: pg.Pool;
   /** Waits until so many small deliveries have arrived and are not answered. */
   inFlight(deliveries: number): Promise<void>;
 }
@@ -22,126 +28,135 @@ const ENDLESS = 3_600;
 /** What the door holds for a small delivery, in bytes. */
 const HELD = 16 * 1024;
 
-async function withProcess(
-  drainSeconds: number,
-  work: (service: Service, port: number, database: pg.Pool) => Promise<void>,
+/** A process on stores of its own, which has ended afterwards. */
+async function withGatehouse(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  work: (process: GatehouseProcess, database: pg.Pool) => Promise<void>,
   /** On the way to the database. */
   throughProxy = async (databaseUrl: string) => databaseUrl,
 ): Promise<void> {
-  const database = await makeMigratedDatabase();
-  const pool = openPool(database.url);
-  const service = gatehouse(['serve'], {
-    DATABASE_URL: await throughProxy(database.url),
-    REDIS_URL: await sharedRedisUrl(),
-    WEBHOOK_SECRET: SECRET,
-    PORT: '0',
-    METRICS_PORT: '0',
-    HOST: '127.0.0.1',
-    DRAIN_SECONDS: String(drainSeconds),
+  const { url, drop } = await makeMigratedDatabase();
+  const database = openPool(url);
+  const process = gatehouse([command], {
+    ...{ DATABASE_URL: await throughProxy(url), REDIS_URL: await sharedRedisUrl() },
+    ...{ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
+    ...env,
   });
   try {
-    const { port, metricsPort } = await service.logged('Gatehouse is listening');
+    await work(process, database);
+  } finally {
+    process.child.kill('SIGKILL');
+    await process.ended();
+    await database.end();
+    await drop();
+  }
+}
+
+function withDoor(
+  drainSeconds: number,
+  work: (service: Service) => Promise<void>,
+  throughProxy?: (databaseUrl: string) => Promise<string>,
+): Promise<void> {
+  const listening = async (process: GatehouseProcess, database: pg.Pool) => {
+    const { port, metricsPort } = await portsOf(process);
     const inFlight = (deliveries: number) =>
       until(async () => {
         const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
         return page.includes(`\ngatehouse_inflight_bytes ${deliveries * HELD}\n`);
       });
-    await work({ ...service, inFlight }, Number(port), pool);
-  } finally {
-    service.child.kill('SIGKILL');
-    await service.ended();
-    await pool.end();
-    await database.drop();
-  }
+    await work({ ...process, port, url: `http://127.0.0.1:${port}`, database, inFlight });
+  };
+  const env = { WEBHOOK_SECRET: SECRET, DRAIN_SECONDS: String(drainSeconds) };
+  return withGatehouse('serve', env, listening, throughProxy);
 }
 
 type Outcome = number | 'refused' | 'cut';
 
-/** One delivery over a connection that is kept alive. `refused` is a connection that was never made. */
-function deliver(agent: Agent, port: number, id: string): Promise<Outcome> {
+/** One delivery whose bytes are sent later. `refused` is a connection that was never made. */
+function begin(agent: Agent, port: number, id: string) {
   const body = JSON.stringify({ id });
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const outgoing = request(
-    {
-      agent,
-      port,
-      host: '127.0.0.1',
-      path: '/webhook',
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        'Content-Length': Buffer.byteLength(body),
-        'X-Forge-Event': 'ping',
-        'X-Forge-Delivery': id,
-        'X-Hub-Signature-256': sign(body),
-      },
-    },
-    (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode ?? 0));
-      response.on('error', () => resolve('cut'));
-    },
-  );
+  const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Forge-Event': 'ping',
+    'X-Forge-Delivery': id,
+    'X-Hub-Signature-256': sign(body),
+  };
+  const options = { agent, port, host: '127.0.0.1', path: '/webhook', method: 'POST', headers };
+  const outgoing = request(options, (response) => {
+    response.resume();
+    response.on('end', () => resolve(response.statusCode ?? 0));
+    response.on('error', () => resolve('cut'));
+  });
   outgoing.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? 'refused' : 'cut'));
+  return { outgoing, body, outcome };
+}
+
+function deliver(port: number, id: string, agent = new Agent()): Promise<Outcome> {
+  const { outgoing, body, outcome } = begin(agent, port, id);
   outgoing.end(body);
-  return promise;
+  return outcome;
+}
+
+/** Sixteen clients that deliver over connections that are kept alive, each until it is told to stop or is refused. */
+async function startLoad(port: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const outcomes = new Map<string, Outcome>();
+  const answered = new Array<number>(16).fill(0);
+  let sending = true;
+  const client = async (_: number, name: number) => {
+    for (let outcome: Outcome = 200; sending && outcome !== 'refused'; ) {
+      const id = `${name}-${answered[name]}`;
+      outcome = await deliver(port, id, agent);
+      outcomes.set(id, outcome);
+      answered[name] = (answered[name] ?? 0) + 1;
+    }
+  };
+  const clients = Promise.all(answered.map(client));
+  await until(() => outcomes.size > 200);
+  return {
+    answered,
+    stop: () => {
+      sending = false;
+    },
+    async ended() {
+      await clients;
+      agent.destroy();
+      return outcomes;
+    },
+  };
+}
+
+async function idsOf(database: pg.Pool): Promise<readonly string[]> {
+  return (await storedDeliveries(database)).map(({ deliveryId }) => deliveryId).sort();
 }
 
 test('SIGTERM under steady load never loses or refuses a delivery', async (t) => {
-  await withProcess(ENDLESS, async (service, port, database) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-    const outcomes = new Map<string, Outcome>();
-    const answered = new Array<number>(16).fill(0);
-    let sending = true;
-    const client = async (_: number, name: number) => {
-      for (let index = 0; sending; index++) {
-        const id = `${name}-${index}`;
-        outcomes.set(id, await deliver(agent, port, id));
-        answered[name] = index + 1;
-      }
-    };
-    const clients = answered.map(client);
-    await until(() => outcomes.size > 200);
-    service.child.kill('SIGTERM');
-    await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 503);
+  await withDoor(ENDLESS, async ({ child, port, url, database }) => {
+    const { answered, stop, ended } = await startLoad(port);
+    child.kill('SIGTERM');
+    await until(async () => (await fetch(`${url}/health/ready`)).status === 503);
     // A Service goes on sending to a pod for a while after it stopped being ready.
     const before = [...answered];
     await until(() => answered.every((count, name) => count > (before[name] ?? 0) + 1));
-    sending = false;
-    await Promise.all(clients);
-    agent.destroy();
-
+    stop();
+    const outcomes = await ended();
     t.deepEqual(new Set(outcomes.values()), new Set([200]));
-    const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
-    t.deepEqual(
-      [...outcomes.keys()].filter((id) => !stored.has(id)),
-      [],
-    );
-    t.is(stored.size, outcomes.size);
+    t.deepEqual(await idsOf(database), [...outcomes.keys()].sort());
   });
 });
 
 test('clients that continue after the listener has closed get no false 200', async (t) => {
-  await withProcess(1, async (service, port, database) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-    const outcomes = new Map<string, Outcome>();
-    const client = async (name: number) => {
-      for (let index = 0; outcomes.get(`${name}-${index - 1}`) !== 'refused'; index++) {
-        const id = `${name}-${index}`;
-        outcomes.set(id, await deliver(agent, port, id));
-      }
-    };
-    const clients = Array.from({ length: 16 }, (_, name) => client(name));
-    await until(() => outcomes.size > 200);
+  await withDoor(1, async (service) => {
+    const load = await startLoad(service.port);
     service.child.kill('SIGTERM');
-    await Promise.all(clients);
-    agent.destroy();
-
+    const acknowledged = [...(await load.ended())].filter(([, outcome]) => outcome === 200).map(([id]) => id);
     const { code, stdout } = await service.ended();
     t.is(code, 0);
     t.true(stdout.includes('"msg":"drained"'), stdout);
-    const stored = new Set((await storedDeliveries(database)).map(({ deliveryId }) => deliveryId));
-    const acknowledged = [...outcomes].filter(([, outcome]) => outcome === 200).map(([id]) => id);
+    const stored = new Set(await idsOf(service.database));
     t.true(acknowledged.length > 200);
     t.deepEqual(
       acknowledged.filter((id) => !stored.has(id)),
@@ -151,8 +166,8 @@ test('clients that continue after the listener has closed get no false 200', asy
 });
 
 test('on SIGTERM readiness is 503 at once, and webhooks are still answered', async (t) => {
-  await withProcess(ENDLESS, async (service, port) => {
-    const url = `http://127.0.0.1:${port}`;
+  await withDoor(ENDLESS, async (service) => {
+    const { port, url } = service;
     await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
     t.is((await fetch(`${url}/health/live`)).headers.get('connection'), 'keep-alive');
     service.child.kill('SIGTERM');
@@ -167,7 +182,7 @@ test('on SIGTERM readiness is 503 at once, and webhooks are still answered', asy
     const live = await fetch(`${url}/health/live`);
     t.is(live.status, 200);
     t.is(live.headers.get('connection'), 'close', 'so that whoever keeps connections takes the next request elsewhere');
-    t.is(await deliver(new Agent(), port, 'while-draining'), 200);
+    t.is(await deliver(port, 'while-draining'), 200);
     // A second signal ends it at once.
     service.child.kill('SIGTERM');
     t.is((await service.ended()).code, 143);
@@ -175,39 +190,21 @@ test('on SIGTERM readiness is 503 at once, and webhooks are still answered', asy
 });
 
 test('a delivery in flight when the listener closes is stored and acknowledged', async (t) => {
-  await withProcess(0, async (service, port, database) => {
-    const body = '{"slow":true}';
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const outgoing = request(
-      {
-        port,
-        host: '127.0.0.1',
-        path: '/webhook',
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/json',
-          'Content-Length': Buffer.byteLength(body),
-          'X-Forge-Event': 'ping',
-          'X-Forge-Delivery': 'slow',
-          'X-Hub-Signature-256': sign(body),
-        },
-      },
-      (response) => resolve(response.statusCode ?? 0),
-    );
-    outgoing.on('error', () => resolve('cut'));
+  await withDoor(0, async (service) => {
+    const { outgoing, body, outcome } = begin(new Agent(), service.port, 'slow');
     outgoing.write(body.slice(0, 3));
     await service.inFlight(1);
     service.child.kill('SIGTERM');
     const isRefused = () =>
-      fetch(`http://127.0.0.1:${port}/health/live`).then(
+      fetch(`${service.url}/health/live`).then(
         () => false,
         () => true,
       );
     await until(isRefused);
     outgoing.end(body.slice(3));
-    t.is(await promise, 200);
+    t.is(await outcome, 200);
     t.is((await service.ended()).code, 0);
-    t.is((await storedDeliveries(database)).length, 1);
+    t.deepEqual(await idsOf(service.database), ['slow']);
   });
 });
 
@@ -217,21 +214,47 @@ nightly('with a hung database the drain still ends, and the process exits', asyn
     proxy = await startProxy(databaseUrl);
     return proxy.url;
   };
-  const work = async (service: Service, port: number, database: pg.Pool) => {
+  const work = async (service: Service) => {
+    const { port, url } = service;
     // Connections of every kind are open.
-    await until(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 200);
-    t.is(await deliver(new Agent(), port, 'before'), 200);
+    await until(async () => (await fetch(`${url}/health/ready`)).status === 200);
+    t.is(await deliver(port, 'before'), 200);
     await proxy?.hang();
-    const waiting = ['one', 'two', 'three'].map((id) => deliver(new Agent(), port, id));
+    const waiting = ['one', 'two', 'three'].map((id) => deliver(port, id));
     await service.inFlight(3);
     service.child.kill('SIGTERM');
     t.deepEqual(await Promise.all(waiting), [503, 503, 503]);
     t.is((await within(20_000, 'it did not end', service.ended())).code, 0);
-    t.is((await storedDeliveries(database)).length, 1);
+    t.deepEqual(await idsOf(service.database), ['before']);
   };
-  await withProcess(0, work, throughProxy);
+  await withDoor(0, work, throughProxy);
   // What it kept back finds its way, and its connections their end.
   await proxy?.pass();
   await until(() => proxy?.open === 0);
   await proxy?.close();
+});
+
+const WORKER = {
+  ...{ FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'never-used' },
+  DRAIN_SECONDS: '0',
+};
+
+test('a worker that gets SIGTERM while it starts exits with 0', async (t) => {
+  await withGatehouse('work', WORKER, async ({ child, ended, logged }) => {
+    await logged('Gatehouse is listening');
+    child.kill('SIGTERM');
+    t.is((await ended()).code, 0);
+  });
+});
+
+test('a worker whose port is in use logs it and exits with 1', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await withGatehouse('work', { ...WORKER, PORT: String(port) }, async ({ ended }) => {
+    const { code, stdout } = await ended();
+    t.is(code, 1);
+    t.regex(stdout, /EADDRINUSE/);
+  });
+  other.close();
 });

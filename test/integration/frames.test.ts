@@ -8,7 +8,7 @@ import { applyRetention } from '../../src/jobs/retention.ts';
 import { makeLog } from '../../src/log.ts';
 import { addDays, onOneDay } from '../helpers/days.ts';
 import { storedDeliveries } from '../helpers/door.ts';
-import { delivery, openInbox, shareInbox } from '../helpers/inbox.ts';
+import { delivery, shareInbox } from '../helpers/inbox.ts';
 import { payloads } from '../helpers/payloads.ts';
 import { runGatehouse } from '../helpers/run-command.ts';
 import ava from '../helpers/test.ts';
@@ -101,16 +101,6 @@ test('a batch of repeats stores no frame, and a repeat is not stored twice', asy
   for (const one of [...first, fresh]) {
     t.true(await isReadAs(door.pool, one));
   }
-});
-
-test('when a job cannot be added, no frame is stored either', async (t) => {
-  await using door = await openInbox({ jobStatements: async () => [{ text: 'SELECT 1 / 0' }] });
-  const answers = await acceptTogether(
-    door.inbox,
-    Array.from({ length: 5 }, () => delivery({ job: 'a job' })),
-  );
-  t.true(answers.every(({ outcome }) => outcome === 'refused'));
-  t.is((await frames(door.pool)).length, 0);
 });
 
 const DAMAGES: readonly (readonly [string, string, RegExp])[] = [

@@ -1,39 +1,35 @@
 import { openPool } from '../helpers/database.ts';
 import { DOOR, openDoor, shareDoor } from '../helpers/door.ts';
-import { rawRequest } from '../helpers/raw-http.ts';
+import { rawRequest, webhookHead } from '../helpers/raw-http.ts';
 import ava from '../helpers/test.ts';
 import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 const sharedDoor = shareDoor(ava);
+
+async function getJson(url: string) {
+  const response = await fetch(url);
+  return { status: response.status, headers: response.headers, body: (await response.json()) as object };
+}
+
 const UP = { status: 'ok', info: { database: { status: 'up' }, redis: { status: 'up' } } };
 
-test('health and readiness answer as specified when both stores are up', async (t) => {
-  const door = await sharedDoor();
-  for (const path of ['/health', '/health/ready']) {
-    await until(async () => (await fetch(door.url + path)).status === 200);
-    const response = await fetch(door.url + path);
-    t.deepEqual(await response.json(), UP);
-    t.is(response.headers.get('cache-control'), 'no-store');
-  }
-});
-
-test('liveness says ok and nothing else', async (t) => {
-  const door = await sharedDoor();
-  const response = await fetch(`${door.url}/health/live`);
-  t.is(response.status, 200);
-  t.deepEqual(await response.json(), { status: 'ok' });
-});
-
-test('HEAD answers wherever GET does, without a body', async (t) => {
-  const door = await sharedDoor();
-  await until(async () => (await fetch(`${door.url}/health`)).status === 200);
-  for (const url of [`${door.url}/health`, `${door.url}/health/ready`, `${door.url}/health/live`, door.metricsUrl]) {
-    const response = await fetch(url, { method: 'HEAD' });
-    t.is(response.status, 200);
-    t.is(await response.text(), '');
-  }
-});
+for (const [path, report] of [
+  ['/health', UP],
+  ['/health/ready', UP],
+  ['/health/live', { status: 'ok' }],
+] as const) {
+  test(`when both stores are up, ${path} answers as specified, and HEAD without the body`, async (t) => {
+    const { url } = await sharedDoor();
+    await until(async () => (await fetch(url + path)).status === 200);
+    const { headers, ...response } = await getJson(url + path);
+    t.deepEqual(response, { status: 200, body: report });
+    const named = ['cache-control', 'x-powered-by', 'server'].map((name) => headers.get(name));
+    t.deepEqual(named, ['no-store', null, null]);
+    const head = await fetch(url + path, { method: 'HEAD' });
+    t.deepEqual([head.status, await head.text()], [200, '']);
+  });
+}
 
 test('with missing stores the process is live and unready, and names no host', async (t) => {
   // Port 9 (discard) is not served here, so connections are refused.
@@ -43,10 +39,9 @@ test('with missing stores the process is live and unready, and names no host', a
   });
   // Before it has tried, it only knows that it is not connected.
   await until(async () => !(await (await fetch(`${door.url}/health`)).text()).includes('is not connected'));
-  const response = await fetch(`${door.url}/health/ready`);
-  t.is(response.status, 503);
-  const text = await response.text();
-  t.deepEqual(JSON.parse(text), {
+  const { status, body } = await getJson(`${door.url}/health/ready`);
+  t.is(status, 503);
+  t.deepEqual(body, {
     status: 'error',
     info: {},
     error: {
@@ -54,21 +49,52 @@ test('with missing stores the process is live and unready, and names no host', a
       redis: { status: 'down', message: 'refused the connection' },
     },
   });
-  t.notRegex(text, /127\.0\.0\.1|password/);
   t.is((await fetch(`${door.url}/health/live`)).status, 200);
   const webhook = await door.post('{}');
   t.is(webhook.status, 503);
   t.regex(webhook.headers.get('retry-after') ?? '', /^\d+$/);
 });
 
-test('a database without its schema is not ready, and says what to run', async (t) => {
-  await using migrated = await openDoor();
-  await migrated.database.query('ALTER TABLE gatehouse.schema_compatibility RENAME TO gone');
-  const report = (await (await fetch(`${migrated.url}/health`)).json()) as Record<string, Record<string, unknown>>;
-  t.deepEqual(report['error']?.['database'], {
-    status: 'down',
-    message: 'the schema is not up to date; run gatehouse migrate',
+const setReadOnly = (setting: string) => `DO $$ BEGIN
+  EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = ${setting}', current_database()); END $$`;
+
+/** A connection that was made before a database is read-only can still write, as after a failover. */
+for (const { what, begin, end, reason } of [
+  {
+    what: 'has no schema',
+    begin: 'ALTER TABLE gatehouse.schema_compatibility RENAME TO gone',
+    end: 'ALTER TABLE gatehouse.gone RENAME TO schema_compatibility',
+    reason: 'the schema is not up to date; run gatehouse migrate',
+  },
+  {
+    what: 'has another version of the job engine',
+    begin: 'UPDATE gatehouse_jobs.version SET version = version - 1',
+    end: 'UPDATE gatehouse_jobs.version SET version = version + 1',
+    reason: 'the job engine cannot use its schema, and takes no jobs: it is version 42, not 43',
+  },
+  { what: 'is read-only', begin: setReadOnly('on'), end: setReadOnly('off'), reason: 'is read-only' },
+]) {
+  test(`a door whose database ${what} is unready, then ready by itself`, async (t) => {
+    await using before = await openDoor();
+    await before.database.query(begin);
+    await using door = await openDoor({ DATABASE_URL: before.databaseUrl });
+    await until(async () => {
+      const { status, body } = await getJson(`${door.url}/health/ready`);
+      return status === 503 && JSON.stringify(body).includes(reason);
+    });
+    await before.database.query(end);
+    await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+    t.is((await door.post('{}')).status, 200);
   });
+}
+
+test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports it', async (t) => {
+  await using door = await openDoor({ REDIS_URL: 'redis://127.0.0.1:9', READY_WITHOUT_REDIS: 'true' });
+  await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+  const { body } = await getJson(`${door.url}/health/ready`);
+  t.like(body, { status: 'ok', info: { database: { status: 'up' } }, error: { redis: { status: 'down' } } });
+  t.is((await fetch(`${door.url}/health`)).status, 503);
+  t.is((await door.post('{}')).status, 200);
 });
 
 test('a database that accepts no new connections makes the door unready', async (t) => {
@@ -93,8 +119,8 @@ test('a database that accepts no new connections makes the door unready', async 
       [name],
     );
     t.deepEqual(await statuses(), [503, 503]);
-    const { error } = (await (await fetch(`${door.url}/health`)).json()) as { error: Record<string, unknown> };
-    t.deepEqual(error['database'], { status: 'down', message: 'does not accept connections' });
+    const { body } = await getJson(`${door.url}/health`);
+    t.like(body, { error: { database: { status: 'down', message: 'does not accept connections' } } });
   } finally {
     await allowConnections(true);
     await admin.end();
@@ -124,8 +150,7 @@ for (const [fault, { begin, end }] of Object.entries(FAULTS)) {
       await door.post('{}');
       return (await fetch(`${door.url}/health`)).status === 503;
     });
-    const response = await fetch(`${door.url}/health`);
-    t.deepEqual(await response.json(), {
+    t.deepEqual((await getJson(`${door.url}/health`)).body, {
       status: 'error',
       info: { redis: { status: 'up' } },
       error: { database: { status: 'down', message: 'cannot store deliveries' } },
@@ -173,17 +198,9 @@ test('another method is not allowed, and what is allowed is said', async (t) => 
   ] as const) {
     const response = await fetch(door.url + path, { method });
     t.is(response.status, 405, `${method} ${path}`);
-    t.is(response.headers.get('content-type'), 'application/problem+json');
+    const named = ['content-type', 'x-powered-by', 'server'].map((name) => response.headers.get(name));
+    t.deepEqual(named, ['application/problem+json', null, null]);
     t.deepEqual(response.headers.get('allow')?.split(', ').sort().join(', '), allow);
-  }
-});
-
-test("no answer names the server's software", async (t) => {
-  const door = await sharedDoor();
-  for (const path of ['/health', '/nowhere', '/webhook']) {
-    const { headers } = await fetch(door.url + path);
-    t.is(headers.get('x-powered-by'), null);
-    t.is(headers.get('server'), null);
   }
 });
 
@@ -191,18 +208,23 @@ const NOT_HTTP: readonly (readonly [string, string, number])[] = [
   ['nonsense', 'hello\r\n\r\n', 400],
   ['a request without a host', 'GET /health HTTP/1.1\r\n\r\n', 400],
   ['headers of 20 KiB', `GET /health HTTP/1.1\r\nHost: door\r\nX-Long: ${'a'.repeat(20_480)}\r\n\r\n`, 431],
+  ['two hosts', 'GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
   [
     'a length beside a transfer encoding',
-    'POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    `${webhookHead({ 'Content-Length': 5, 'Transfer-Encoding': 'chunked' })}0\r\n\r\n`,
     400,
   ],
-  ['an expectation that nobody can meet', 'POST /webhook HTTP/1.1\r\nHost: door\r\nExpect: miracles\r\n\r\n', 417],
+  ['an expectation that nobody can meet', webhookHead({ Expect: 'miracles' }), 417],
+  ...['-1', '1e3', '0x10', '2, 2', 'two'].map(
+    (length) => [`a length of ${length}`, `${webhookHead({ 'Content-Length': length })}{}`, 400] as const,
+  ),
 ];
 test('what is not HTTP, or asks too much, is answered with a problem', async (t) => {
   const door = await sharedDoor();
   for (const [what, bytes, status] of NOT_HTTP) {
     const answer = await rawRequest(door.service.port, [bytes]);
     t.is(answer?.status, status, what);
+    t.regex(answer?.head ?? '', /application\/problem\+json/, what);
     t.like(JSON.parse(answer?.body ?? ''), { type: 'about:blank', status });
     t.is((await fetch(`${door.url}/health/live`)).status, 200, what);
   }

@@ -1,17 +1,14 @@
-import { connect } from 'node:net';
 import { makeInbox } from '../../src/inbox/inbox.ts';
 import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { openDoor, sign, storedDeliveries } from '../helpers/door.ts';
+import { storedDeliveries } from '../helpers/door.ts';
 import { delivery, openInbox, shareInbox } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import ava from '../helpers/test.ts';
-import { until } from '../helpers/until.ts';
 
 const test = ava.serial;
 const emptyInbox = shareInbox(ava);
-const MIB = 1024 * 1024;
 
 test('deliveries that arrive together share few transactions', async (t) => {
   const door = await emptyInbox();
@@ -42,25 +39,27 @@ test('a row that the database rejects does not fail the others', async (t) => {
   t.is((await storedDeliveries(door.pool)).length, 11);
 });
 
-test('when its job cannot be added, the delivery is not stored either', async (t) => {
-  await using door = await openInbox({ jobStatements: () => Promise.reject(new Error('no queue')) });
-  t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
-  t.is((await door.inbox.accept(delivery())).outcome, 'accepted');
-  t.is((await storedDeliveries(door.pool)).length, 1);
-  t.is(door.wakeups(), 0);
-});
-
-test('when adding a job fails, neither the deliveries nor the jobs are stored', async (t) => {
-  await using door = await openInbox({
-    jobStatements: async () => [
-      { text: `INSERT INTO gatehouse.repositories (name) VALUES ('a job')` },
-      { text: 'SELECT 1 / 0' },
-    ],
+for (const [what, jobStatements] of [
+  ['cannot be added', () => Promise.reject(new Error('no queue'))],
+  [
+    'fails to be added',
+    async () => [{ text: `INSERT INTO gatehouse.repositories (name) VALUES ('a job')` }, { text: 'SELECT 1 / 0' }],
+  ],
+] as const) {
+  test(`when its job ${what}, neither a delivery nor its frame or job is stored`, async (t) => {
+    await using door = await openInbox({ jobStatements });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => door.inbox.accept(delivery({ job: 'a job' }))));
+    t.deepEqual(
+      answers,
+      answers.map(() => ({ outcome: 'refused', reason: 'database' })),
+    );
+    t.is((await door.inbox.accept(delivery({ repository: null }))).outcome, 'accepted');
+    t.is((await storedDeliveries(door.pool)).length, 1);
+    t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 0);
+    t.is((await door.pool.query('SELECT FROM gatehouse.frames')).rowCount, 0);
+    t.is(door.wakeups(), 0);
   });
-  t.deepEqual(await door.inbox.accept(delivery({ job: 'a job' })), { outcome: 'refused', reason: 'database' });
-  t.is((await storedDeliveries(door.pool)).length, 0);
-  t.is((await door.pool.query('SELECT FROM gatehouse.repositories')).rowCount, 0);
-});
+}
 
 for (const [how, batch] of [
   ['alone', 1],
@@ -167,39 +166,6 @@ test('a locked table leads to a rejection in time, and to success without the lo
   t.true(stored.has(after.deliveryId));
   t.true(blocked.filter(({ deliveryId }) => stored.has(deliveryId)).length <= 1);
 });
-
-test('above the limit of bytes in flight large deliveries get 503, small ones pass', async (t) => {
-  await using door = await openDoor();
-  // Two that never end hold most of the room that large bodies have.
-  const held = [1, 2].map(() => slowUpload(door.service.port, 15 * MIB));
-  await until(async () => (await inflightBytes(door.metricsUrl)) === 30 * MIB);
-  const refused = await door.post(Buffer.alloc(3 * MIB, 0x20));
-  t.is(refused.status, 503);
-  t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/);
-  t.is(refused.headers.get('content-type'), 'application/problem+json');
-  t.is((await door.post('{}')).status, 200);
-  for (const { end } of held) {
-    end();
-  }
-});
-
-async function inflightBytes(metricsUrl: string): Promise<number> {
-  const page = await (await fetch(metricsUrl)).text();
-  return Number(/^gatehouse_inflight_bytes (\d+)$/m.exec(page)?.[1]);
-}
-
-/** Sends so many bytes of a body that should have one more. */
-function slowUpload(port: number, bytes: number) {
-  const socket = connect({ port, host: '127.0.0.1' }, () => {
-    socket.write(
-      `POST /webhook HTTP/1.1\r\nHost: door\r\nContent-Type: application/json\r\nContent-Length: ${bytes + 1}\r\n` +
-        `X-Forge-Event: ping\r\nX-Forge-Delivery: slow\r\nX-Hub-Signature-256: ${sign('{')}\r\n\r\n`,
-    );
-    socket.write(Buffer.alloc(bytes));
-  });
-  socket.on('error', () => {});
-  return { end: () => socket.destroy() };
-}
 
 test('a role that turns synchronous_commit off does not turn it off for deliveries', async (t) => {
   const job = { text: "INSERT INTO gatehouse.progress VALUES ('a job', now())" };

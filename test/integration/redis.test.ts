@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
 import { closeRedis, makeRedis } from '../../src/db/redis.ts';
 import { makeRedisProbe, REDIS_ACL, type RedisFault } from '../../src/db/redis-probe.ts';
 import { makeLog } from '../../src/log.ts';
 import { sharedRedisUrl } from '../helpers/database.ts';
+import { inTime } from '../helpers/deadline.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { openDoor } from '../helpers/door.ts';
 import { resp, startFakeRedis } from '../helpers/fake-redis.ts';
@@ -165,4 +167,31 @@ test('an address that leads to another Redis is followed, once that one takes wr
     await proxy.close();
     await Promise.all([first.close(), second.close()]);
   }
+});
+
+test('a Redis connection closed while connecting is not logged as an outage', async (t) => {
+  const log = makeLog('silent');
+  const told: unknown[] = [];
+  log.warn = (...words: unknown[]) => told.push(words);
+  // At once, while it dials, when it is through, and at each of the four commands by which it introduces itself.
+  for (let moment = 0; moment <= 6; moment += 1) {
+    let passed = 0;
+    const pass = () => {
+      if (passed === moment) {
+        closeRedis(redis);
+      }
+      passed += 1;
+      return undefined;
+    };
+    const server = await startFakeRedis(pass);
+    t.teardown(() => server.close());
+    const redis = makeRedis(server.url, log);
+    const ended = once(redis, 'end');
+    redis.once('connect', pass);
+    pass();
+    // After the tick in which the client dials, and before the event loop tells it of an answer.
+    process.nextTick(pass);
+    await inTime(`the client that was closed at moment ${moment} has ended`, ended);
+  }
+  t.deepEqual(told, []);
 });

@@ -2,25 +2,39 @@ import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import packageJson from 'pg-boss/package.json' with { type: 'json' };
-import { connectEngine, engineDatabase, refuseOtherEngine } from '../../src/jobs/queue/engine.ts';
+import { connectEngine, engineDatabase, makeJobQueue, refuseOtherEngine } from '../../src/jobs/queue/engine.ts';
 import { holdJob } from '../../src/jobs/queue/hold-job.ts';
-import { dueQueues, ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
+import { ENGINE_SCHEMA, makeTaker } from '../../src/jobs/queue/take-job.ts';
+import { QUEUES } from '../../src/jobs/queues.ts';
 import { makeLog } from '../../src/log.ts';
 import { openMigratedDatabase } from '../helpers/database.ts';
-import { rowsRead } from '../helpers/rows-read.ts';
 import test from '../helpers/test.ts';
 
 const log = makeLog('silent');
 
-async function openEngine(t: ExecutionContext) {
+/** `slotsLeft`: how many slots of this worker are free. */
+async function openEngine(t: ExecutionContext, slotsLeft?: () => number) {
   const pool = await openMigratedDatabase(t);
+  const jobs = makeJobQueue(pool, QUEUES, log);
+  t.teardown(() => jobs.stop());
   const boss = connectEngine(pool, log);
   t.teardown(() => boss.stop({ graceful: false }));
   await boss.start();
-  const send = (number: number) =>
-    boss.send('review', { repository: 'acme/widgets', number }, { singletonKey: `acme/widgets#${number}` });
-  const take = async () => (await makeTaker(pool)('review')) ?? t.fail('there is no job to take');
-  return { pool, boss, send, take };
+  const send = (number: number, repository = 'acme/widgets') => jobs.enqueue([{ kind: 'review', repository, number }]);
+  const takeJob = makeTaker(pool, slotsLeft);
+  const take = async () => (await takeJob('review')) ?? t.fail('there is no job to take');
+  let number = 0;
+  return {
+    ...{ pool, jobs, boss, send, take, takeJob },
+    /** One review after the other. */
+    async sendTo(repositories: readonly string[]) {
+      for (const repository of repositories) {
+        number += 1;
+        await send(number, repository);
+      }
+    },
+    takenFrom: async () => (await takeJob('review'))?.data.repository,
+  };
 }
 
 /** A row of the engine's table, except what differs from job to job. */
@@ -174,21 +188,115 @@ test('a job that is abandoned, or takes too long, is tried again', async (t) => 
   ]);
 });
 
-test('of all queues only the one with a due job is named, and few rows are read', async (t) => {
+test('the job engine gets the rows of all statements that it sends at once', async (t) => {
   const { pool } = await openEngine(t);
-  const addJobs = (queue: string, state: string, count: number, startAfter: string) =>
-    pool.query(
-      `INSERT INTO gatehouse_jobs.job (name, state, policy, singleton_key, start_after)
-       SELECT $1, $2::gatehouse_jobs.job_state, 'stately', i, now() + $4::interval FROM generate_series(1, $3) AS i`,
-      [queue, state, count, startAfter],
-    );
-  for (const queue of ['review', 'command', 'push']) {
-    await addJobs(queue, 'completed', 5_000, '-1 hour');
-    await addJobs(queue, 'created', 5_000, '1 hour');
+  const { rows } = await engineDatabase(pool).executeSql('BEGIN; SELECT 1 AS n; SELECT 2 AS n; COMMIT');
+  t.deepEqual(rows, [{ n: 1 }, { n: 2 }]);
+});
+
+test('a taken job tells whether others wait, and whether its key has dead letters', async (t) => {
+  const { take, send, pool } = await openEngine(t);
+  await send(1);
+  await send(2);
+  await pool.query(
+    `INSERT INTO gatehouse_jobs.job (name, source_name, singleton_key) VALUES ('review-dead-letters', 'review', 'acme/widgets#2')`,
+  );
+  t.like(await take(), { othersWait: true, hasDeadLetters: false });
+  t.like(await take(), { othersWait: false, hasDeadLetters: true });
+  await send(3);
+  await pool.query(
+    `UPDATE gatehouse_jobs.job SET start_after = now() + interval '1 hour' WHERE singleton_key = 'acme/widgets#3'`,
+  );
+  await send(4);
+  t.like(await take(), { othersWait: false, hasDeadLetters: false }, 'one that cannot run yet does not wait');
+});
+
+const FLOOD = Array.from({ length: 12 }, () => 'acme/flooded');
+
+for (const { title, waiting, ends, taken } of [
+  {
+    title: 'twelve pull requests of one repository never keep another owner waiting',
+    waiting: [...FLOOD, 'acme/widgets', 'octo/site', 'octo/site'],
+    ends: false,
+    taken: ['acme/flooded', 'octo/site', 'acme/widgets', 'octo/site', 'acme/flooded', 'acme/flooded'],
+  },
+  { title: 'a repository takes all slots while no other has work', waiting: FLOOD, ends: false, taken: FLOOD },
+  {
+    title: 'with one slot, owners take turns, and so do their repositories',
+    waiting: [...FLOOD, 'evil/a', 'evil/a', 'evil/a', 'octo/site', 'Acme/widgets'],
+    ends: true,
+    taken: ['acme/flooded', 'evil/a', 'octo/site', 'Acme/widgets', 'evil/a', 'acme/flooded', 'evil/a'],
+  },
+]) {
+  test(title, async (t) => {
+    const { sendTo, take, boss } = await openEngine(t);
+    await sendTo(waiting);
+    const repositories: string[] = [];
+    while (repositories.length < taken.length) {
+      const { id, data } = await take();
+      repositories.push(data.repository);
+      if (ends) {
+        await boss.complete('review', id);
+      }
+    }
+    t.deepEqual(repositories, taken);
+  });
+}
+
+for (const slots of [1, 4]) {
+  test(`reviews in all of ${slots} slots never keep another repository waiting`, async (t) => {
+    let left = slots;
+    const { sendTo, takenFrom } = await openEngine(t, () => left);
+    const taken = async () => {
+      const repository = await takenFrom();
+      left -= repository === undefined ? 0 : 1;
+      return repository;
+    };
+    await sendTo(FLOOD);
+    for (let slot = 0; slot < slots; slot++) {
+      t.is(await taken(), 'acme/flooded');
+    }
+    t.is(await taken(), undefined, 'a spare slot is not for more of the same');
+    await sendTo(['acme/widgets', 'octo/site']);
+    t.is(await taken(), 'octo/site');
+    t.is(await taken(), undefined, 'the last one is for an owner without active jobs');
+    await sendTo(['evil/a']);
+    t.is(await taken(), 'evil/a');
+  });
+}
+
+test('slots that look at once never take more of one repository than their number', async (t) => {
+  let left = 2;
+  const { sendTo, takenFrom } = await openEngine(t, () => left);
+  await sendTo(FLOOD);
+  const first = await Promise.all(Array.from({ length: 4 }, takenFrom));
+  t.true(first.filter((repository) => repository !== undefined).length <= 2);
+  left = 0;
+  t.is(await takenFrom(), undefined);
+});
+
+test('however many commands somebody comments, another repository’s is the next', async (t) => {
+  const { jobs, boss, takeJob } = await openEngine(t);
+  /** Each is a comment of its own, by a stranger. */
+  const comment = (repository: string, id: number) =>
+    jobs.enqueue([
+      {
+        ...{ kind: 'command', repository, number: 1, command: 'override', change: 'posted' },
+        ...{ commentId: String(id), author: 'mallory', digest: '' },
+      },
+    ]);
+  const takeAndEnd = async () => {
+    const job = await takeJob('command');
+    await boss.complete('command', job?.id ?? '');
+    return job?.data.repository;
+  };
+  for (let id = 0; id < 200; id++) {
+    await comment('acme/flooded', id);
   }
-  await addJobs('push', 'retry', 1, '-1 second');
-  await pool.query('ANALYZE gatehouse_jobs.job_common');
-  const { result, read } = await rowsRead(pool, 'job_common', dueQueues);
-  t.deepEqual(result, ['push']);
-  t.true(read < 1_000, `${read} rows were read`);
+  const first = await takeJob('command');
+  t.is(first?.data.repository, 'acme/flooded');
+  await comment('acme/widgets', 200);
+  await comment('octo/site', 201);
+  await boss.complete('command', first?.id ?? '');
+  t.deepEqual([await takeAndEnd(), await takeAndEnd()], ['octo/site', 'acme/widgets']);
 });

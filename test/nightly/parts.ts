@@ -71,11 +71,7 @@ export function partsOf({ seed, times }: Choices): readonly Part[] {
       limitMinutes: 60,
       commands: [
         script('test:faults', drawn),
-        nightlyTests(
-          'test/integration/bench-kill.nightly.ts',
-          'test/integration/late-stores.nightly.ts',
-          'test/integration/stores.nightly.ts',
-        ),
+        nightlyTests('test/integration/bench-kill.nightly.ts', 'test/integration/stores.nightly.ts'),
       ],
     },
     {
