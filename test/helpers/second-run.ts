@@ -28,7 +28,6 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'integration/job-queue',
     'integration/left-successes',
     'integration/resync-round',
-    'integration/set-again',
     'integration/steps',
     'integration/take-job',
     'stories/finished-jobs',

@@ -1,3 +1,4 @@
+import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { pullRequestOf } from '../../src/facts/pull-request.ts';
@@ -8,26 +9,36 @@ import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { attempt } from '../../src/jobs/attempt.ts';
 import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
+import { readQueueStats } from '../../src/jobs/queue/queue-stats.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
-import { makeTaker } from '../../src/jobs/queue/take-job.ts';
+import { dueQueues, makeTaker } from '../../src/jobs/queue/take-job.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { makersIn } from '../../src/jobs/tables/makers.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeMigratedDatabase, openMigratedDatabase, openPool } from '../helpers/database.ts';
+import { makeOpenDatabase, openMigratedDatabase } from '../helpers/database.ts';
 import { delivery } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
+import { rowsRead } from '../helpers/rows-read.ts';
 import test from '../helpers/test.ts';
 
-test('a stopped job queue is never started again by a late check', async (t) => {
+const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
+
+/** A queue that stops with its test. */
+async function openQueue(t: ExecutionContext) {
   const pool = await openMigratedDatabase(t);
+  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
+  t.teardown(() => jobs.stop());
+  return { pool, jobs };
+}
+
+test('a stopped job queue is never started again by a late check', async (t) => {
+  const { pool, jobs } = await openQueue(t);
   const stopped = makeJobQueue(pool, QUEUES, makeLog('silent'));
   await stopped.stop();
   t.regex((await stopped.fault()) ?? 'it has started', /cannot use its schema/);
-  const running = makeJobQueue(pool, QUEUES, makeLog('silent'));
-  t.is(await running.fault(), undefined);
-  await running.stop();
+  t.is(await jobs.fault(), undefined);
 });
 
 const repository = 'octo/site';
@@ -53,12 +64,8 @@ async function known(pool: pg.Pool) {
 }
 
 test('an edit of an override is never recorded later than its delivery', async (t) => {
-  const database = await makeMigratedDatabase();
-  const [pool, inboxPool] = [openPool(database.url), makeInboxPool(database.url, makeLog('silent'), PATIENCE)];
-  t.teardown(async () => {
-    await Promise.all([pool.end(), inboxPool.end()]);
-    await database.drop();
-  });
+  const { url, pool } = await makeOpenDatabase(t);
+  const inboxPool = makeInboxPool(url, makeLog('silent'), PATIENCE);
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
   const inbox = makeInbox<ReviewRequest>({
     pool: inboxPool,
@@ -70,6 +77,11 @@ test('an edit of an override is never recorded later than its delivery', async (
     log: makeLog('silent'),
     patience: PATIENCE,
   });
+  t.teardown(async () => {
+    await inbox.idle();
+    await jobs.stop();
+    await inboxPool.end();
+  });
   const accept = (...requests: readonly ReviewRequest[]) =>
     Promise.all(requests.map((job) => inbox.accept({ ...delivery(), job })));
   // The first goes alone, the others in one transaction.
@@ -77,15 +89,10 @@ test('an edit of an override is never recorded later than its delivery', async (
   t.deepEqual(await known(pool), { 9: posted, 10: posted });
   await accept(command('8', 'posted'), command('10', 'edited'), command('9', 'posted'), command('10', 'posted'));
   t.deepEqual(await known(pool), { 8: posted, 9: posted, 10: edited });
-  await inbox.idle();
-  await jobs.stop();
 });
 
 test('a review adds what was told of pushes, and locks nothing that it has', async (t) => {
-  const pool = await openMigratedDatabase(t);
-  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
-  t.teardown(() => jobs.stop());
-  const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
+  const { pool, jobs } = await openQueue(t);
   const pullRequest = pullRequestOf({});
   const { repository, head } = pullRequest;
   const tell = (before: string | undefined) =>
@@ -105,10 +112,7 @@ test('a review adds what was told of pushes, and locks nothing that it has', asy
 });
 
 test('pushes are recorded with their deliveries, once each', async (t) => {
-  const pool = await openMigratedDatabase(t);
-  const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
-  t.teardown(() => jobs.stop());
-  const moved = { repositoryId: '1', isDefault: false, count: 1, isForced: false };
+  const { pool, jobs } = await openQueue(t);
   const pushed = (sha: string, by?: string): ReviewRequest => ({
     kind: 'review',
     repository,
@@ -195,4 +199,79 @@ test('a success never deletes the dead letter of another queue with the same key
     `SELECT source_name AS queue FROM gatehouse_jobs.job WHERE name = 'review-dead-letters'`,
   );
   t.deepEqual(rows, [{ queue: 'review-repository' }]);
+});
+
+function addJobs(pool: pg.Pool, state: string, count: number, { minutesAgo = 0, queue = 'review' } = {}) {
+  return pool.query(
+    `INSERT INTO gatehouse_jobs.job (name, state, policy, singleton_key, start_after)
+     SELECT $4, $1::gatehouse_jobs.job_state, 'stately', $1::text || i, now() - make_interval(mins => $3) FROM generate_series(1, $2) AS i`,
+    [state, count, minutesAgo, queue],
+  );
+}
+
+const isDue = (pool: pg.Pool) => pool.query('UPDATE gatehouse.queue_counts SET counted_at = now() - interval $$10 s$$');
+
+async function reviewStats(pool: pg.Pool) {
+  return (await readQueueStats(pool, QUEUES))?.find(({ queue }) => queue === 'review');
+}
+
+test('waiting and active jobs are counted, and the age of the oldest that is due', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  await addJobs(pool, 'created', 3, { minutesAgo: 2 });
+  await addJobs(pool, 'retry', 2, { minutesAgo: -5 });
+  await addJobs(pool, 'active', 4, { minutesAgo: 60 });
+  await addJobs(pool, 'completed', 5, { minutesAgo: 60 });
+  const { oldestWaitingSeconds, ...counts } = (await reviewStats(pool)) ?? { oldestWaitingSeconds: 0 };
+  t.deepEqual(counts, { queue: 'review', waiting: 5, active: 4, failed: 0 });
+  t.true(oldestWaitingSeconds >= 120 && oldestWaitingSeconds < 3_600, `${oldestWaitingSeconds} s`);
+  t.is((await readQueueStats(pool, QUEUES))?.length, Object.keys(QUEUES).length + 1);
+});
+
+test('counting the queues does not read finished jobs', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  await addJobs(pool, 'completed', 20_000);
+  await addJobs(pool, 'created', 10);
+  await pool.query('ANALYZE gatehouse_jobs.job_common');
+  const { result, read } = await rowsRead(pool, 'job_common', (client) => readQueueStats(client, QUEUES));
+  t.is(result?.find(({ queue }) => queue === 'review')?.waiting, 10);
+  t.true(read < 1_000, `${read} rows were read`);
+});
+
+test('processes share one count until the next is due', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  t.is((await reviewStats(pool))?.waiting, 0);
+  await addJobs(pool, 'created', 1);
+  t.is((await reviewStats(pool))?.waiting, 0);
+  await isDue(pool);
+  t.is((await reviewStats(pool))?.waiting, 1);
+});
+
+test('a process does not wait for another one that counts', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  await readQueueStats(pool, QUEUES);
+  await isDue(pool);
+  const other = await pool.connect();
+  await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+  await addJobs(pool, 'created', 1);
+  t.is((await reviewStats(pool))?.waiting, 0, 'the count before');
+  await other.query('ROLLBACK');
+
+  await pool.query("UPDATE gatehouse.queue_counts SET counted_at = now() - interval '2 minutes'");
+  await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+  t.is(await readQueueStats(pool, QUEUES), undefined, 'no count that is two minutes old');
+  await other.query('ROLLBACK');
+  other.release();
+});
+
+test('of all queues only the one with a due job is named, and few rows are read', async (t) => {
+  const pool = await openMigratedDatabase(t);
+  for (const queue of ['review', 'command', 'push']) {
+    await addJobs(pool, 'completed', 5_000, { queue, minutesAgo: 60 });
+    await addJobs(pool, 'created', 5_000, { queue, minutesAgo: -60 });
+  }
+  await addJobs(pool, 'retry', 1, { queue: 'push', minutesAgo: 1 });
+  await pool.query('ANALYZE gatehouse_jobs.job_common');
+  const { result, read } = await rowsRead(pool, 'job_common', dueQueues);
+  t.deepEqual(result, ['push']);
+  t.true(read < 1_000, `${read} rows were read`);
 });

@@ -8,16 +8,16 @@ import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
 import type { YesNo } from '../../src/forges/port/yes-no.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
-import { notUnderReview } from '../../src/jobs/queue/under-review.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
-import { beginRound, type RoundDeps } from '../../src/jobs/resync/due-repositories.ts';
+import { beginRound } from '../../src/jobs/resync/due-repositories.ts';
 import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
-import { resync } from '../../src/jobs/resync/resync.ts';
+import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
+import { type ResyncDeps, resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
-import { openMigratedDatabase } from '../helpers/database.ts';
+import { makeOpenDatabase, openMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import test from '../helpers/test.ts';
 
@@ -27,8 +27,9 @@ const BASE = 'b'.repeat(40);
 
 const named = (index: number): ListedRepository => ({ id: String(index), name: `acme/repository-${index}` });
 
-/** A forge with a list of changes that a test sets. */
-function makeList(count: number) {
+/** Repositories that are known, and a forge whose list of changes a test sets. */
+async function setUp(t: ExecutionContext, count: number) {
+  const { url, pool } = await makeOpenDatabase(t);
   const list = {
     all: Array.from({ length: count }, (_, index) => named(index)) as readonly ListedRepository[],
     changed: [] as readonly ListedRepository[],
@@ -53,12 +54,6 @@ function makeList(count: number) {
       return answer(list.changed);
     },
   };
-  return { list, changeList };
-}
-
-async function setUp(t: ExecutionContext, count: number) {
-  const pool = await openMigratedDatabase(t);
-  const { list, changeList } = makeList(count);
   const writable = { names: [] as readonly string[], more: false, error: undefined as ForgeError | undefined };
   const writableRepositories = async () => {
     if (writable.error !== undefined) {
@@ -66,15 +61,13 @@ async function setUp(t: ExecutionContext, count: number) {
     }
     return writable;
   };
-  const forge = { ...({} as Forge), name: 'gitea' as const, machineAccounts: [], changeList, writableRepositories };
-  const deps: RoundDeps = {
-    forge,
-    pool,
-    statusContext: 'gatehouse/{base}',
-    enforce: true,
+  const forge: Forge = { ...({} as Forge), name: 'gitea', machineAccounts: [], changeList, writableRepositories };
+  const deps: ResyncDeps = {
+    ...{ forge, pool, statusContext: 'gatehouse/{base}', enforce: true, minutes: 15, log: makeLog('silent') },
     rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
-    minutes: 15,
-    log: makeLog('silent'),
+    access: { check: async () => undefined },
+    metrics: makeMetrics(),
+    enqueue: async () => {},
   };
   await pool.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [
     list.all.map(({ name }) => name),
@@ -84,11 +77,7 @@ async function setUp(t: ExecutionContext, count: number) {
     return rows.map(({ name }) => name);
   };
   return {
-    pool,
-    list,
-    writable,
-    deps,
-    due,
+    ...{ url, pool, list, writable, deps, due },
     /** As after each repository was read, at different times. */
     lookedAtAll: () =>
       pool.query(
@@ -96,26 +85,50 @@ async function setUp(t: ExecutionContext, count: number) {
                 resynced_at = now() - make_interval(mins => split_part(name, '-', 2)::int)`,
       ),
     /** A round after those; returns what it has to look at. */
-    async next(more: Partial<RoundDeps> = {}) {
+    async next(more: Partial<ResyncDeps> = {}) {
       await beginRound({ ...deps, ...more });
       return due();
     },
+    /** A whole resync, or a piece of one. */
+    run: (change: Partial<Forge>, { began = new Date(), isNew = true, pieceMs = Number.POSITIVE_INFINITY } = {}) =>
+      resync({ ...deps, forge: { ...forge, ...change } }, { began, new: isNew }, pieceMs),
   };
 }
 
 /** The look that each repository has every two days: with so few it is the one that has waited longest. */
 const LONGEST_AGO = 'acme/repository-3';
+const FOUR = [0, 1, 2, 3].map(named);
 
-test('the first round looks at every repository, a later one at changed ones', async (t) => {
-  const { list, next, lookedAtAll } = await setUp(t, 4);
-  t.is((await next()).length, 4);
-  await lookedAtAll();
-  t.deepEqual(await next(), [LONGEST_AGO]);
-  await lookedAtAll();
-  list.changed = [named(1), { id: '99', name: 'acme/without-a-hook' }];
-  t.deepEqual(await next(), ['acme/repository-1', LONGEST_AGO]);
-  t.is(list.readAll, 1);
-});
+for (const { what, all = FOUR, changed = [], hours = 0, due } of [
+  { what: 'the one that has waited longest', due: [LONGEST_AGO] },
+  {
+    what: 'what has changed',
+    changed: [named(1), { id: '99', name: 'acme/without-a-hook' }],
+    due: ['acme/repository-1', LONGEST_AGO],
+  },
+  {
+    what: 'what was renamed and has changed, by its id',
+    changed: [{ id: '0', name: 'acme/new-name' }],
+    due: ['acme/repository-0', LONGEST_AGO],
+  },
+  {
+    what: 'what the list does not cover',
+    all: FOUR.filter(({ id }) => id !== '2'),
+    due: ['acme/repository-2', LONGEST_AGO],
+  },
+  { what: 'everything, a day after the last one', hours: 25, due: FOUR.map(({ name }) => name) },
+]) {
+  test(`the first round looks at every repository, a later one at ${what}`, async (t) => {
+    const { list, next, lookedAtAll, pool } = await setUp(t, 4);
+    list.all = all;
+    t.is((await next()).length, 4);
+    await lookedAtAll();
+    list.changed = changed;
+    await pool.query('UPDATE gatehouse.progress SET done_until = now() - make_interval(hours => $1)', [hours]);
+    t.deepEqual(await next(), due);
+    t.is(list.readAll, hours > 24 ? 2 : 1);
+  });
+}
 
 test('a list of changes begins before the end of the one before', async (t) => {
   const { list, next } = await setUp(t, 1);
@@ -127,24 +140,8 @@ test('a list of changes begins before the end of the one before', async (t) => {
   t.is(asOf.getTime() - (since?.getTime() ?? 0), 10 * 60_000);
 });
 
-test('a repository that the list does not cover is looked at in every round', async (t) => {
-  const { list, next, lookedAtAll } = await setUp(t, 4);
-  list.all = list.all.filter(({ id }) => id !== '2');
-  await next();
-  await lookedAtAll();
-  t.deepEqual(await next(), ['acme/repository-2', LONGEST_AGO]);
-});
-
-test('a renamed repository is recognized by its id in the list of changes', async (t) => {
-  const { list, next, lookedAtAll } = await setUp(t, 4);
-  await next();
-  await lookedAtAll();
-  list.changed = [{ id: '0', name: 'acme/new-name' }];
-  t.deepEqual(await next(), ['acme/repository-0', LONGEST_AGO]);
-});
-
 test('where the list cannot be read, every repository is looked at', async (t) => {
-  const { list, next, lookedAtAll, pool } = await setUp(t, 4);
+  const { list, next, lookedAtAll, due } = await setUp(t, 4);
   for (const kind of ['invalid', 'refused', 'unavailable', 'too-large'] as const) {
     list.error = undefined;
     await next();
@@ -155,16 +152,7 @@ test('where the list cannot be read, every repository is looked at', async (t) =
   await lookedAtAll();
   list.error = new ForgeError('rate-limited', 'wait', { retryAt: Date.now() + HOUR_MS });
   await t.throwsAsync(next(), { message: 'wait' });
-  t.is((await pool.query('SELECT FROM gatehouse.repositories WHERE due')).rowCount, 0);
-});
-
-test('a list of changes of more than a day ago is not continued', async (t) => {
-  const { list, next, lookedAtAll, pool } = await setUp(t, 4);
-  await next();
-  await lookedAtAll();
-  await pool.query("UPDATE gatehouse.progress SET done_until = now() - interval '25 hours'");
-  t.is((await next()).length, 4);
-  t.is(list.readAll, 2);
+  t.deepEqual(await due(), []);
 });
 
 test('every repository is looked at within two days', async (t) => {
@@ -234,34 +222,25 @@ test('what no list of changes shows is looked at all the same', async (t) => {
 });
 
 test('a resync that is requested during another looks at everything again', async (t) => {
-  const { pool, deps, list } = await setUp(t, 1);
+  const { pool, run, list } = await setUp(t, 1);
   list.changed = list.all;
-  const databaseTime = async () => (await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now;
   const looks: (Date | undefined)[] = [];
-  const forge = {
-    ...deps.forge,
-    async openPullRequests(repository: string) {
-      looks.push(await databaseTime());
-      return { repository, pullRequests: [] };
-    },
+  const openPullRequests = async (repository: string) => {
+    looks.push((await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')).rows[0]?.now);
+    return { repository, pullRequests: [] };
   };
-  const access = { check: async () => undefined };
-  const metrics = makeMetrics();
-  const run = (began: Date) =>
-    resync({ ...deps, forge, access, metrics, enqueue: async () => {} }, { began, new: true });
-  t.is(await run(new Date()), 'finished');
+  t.is(await run({ openPullRequests }), 'finished');
   t.is(looks.length, 1);
   // A time of PostgreSQL has microseconds, and this one has none.
-  t.is(await run(new Date((looks[0]?.getTime() ?? 0) + 1)), 'finished');
+  t.is(await run({ openPullRequests }, { began: new Date((looks[0]?.getTime() ?? 0) + 1) }), 'finished');
   t.is(looks.length, 2, 'what changed after the first look had begun may have been missed');
 });
 
 test('an owner at its limit never keeps a round going when the clock is behind', async (t) => {
-  const { deps, list } = await setUp(t, 2);
+  const { pool, run, list } = await setUp(t, 2);
   list.changed = list.all;
   let reads = 0;
-  const forge = {
-    ...deps.forge,
+  const limited = {
     overviews: {
       scope: 'owner',
       maxRepositories: 100,
@@ -277,21 +256,18 @@ test('an owner at its limit never keeps a round going when the clock is behind',
       throw new ForgeError('rate-limited', 'wait', { retryAt: Date.now() + HOUR_MS });
     },
   } as const;
-  const access = { check: async () => undefined };
-  const all = { ...deps, forge, access, metrics: makeMetrics(), enqueue: async () => {} };
   // An hour before the database's time.
-  const round = { began: new Date(Date.now() + HOUR_MS), new: true };
-  t.is(await resync(all, round), 'finished');
+  const began = new Date(Date.now() + HOUR_MS);
+  t.is(await run(limited, { began }), 'finished');
   t.is(reads, 1);
-  await all.pool.query('UPDATE gatehouse.repositories SET due = true, resynced_at = NULL');
-  t.is(await resync(all, round, 0), 'unfinished', 'the time of a piece is over');
+  await pool.query('UPDATE gatehouse.repositories SET due = true, resynced_at = NULL');
+  t.is(await run(limited, { began, pieceMs: 0 }), 'unfinished', 'the time of a piece is over');
 });
 
 test('a resync is interrupted while the forge cannot be reached', async (t) => {
   const { deps } = await setUp(t, 1);
   const access = { check: async () => ({ kind: 'unreachable', reason: 'refused' }) as const };
-  const all = { ...deps, access, metrics: makeMetrics(), enqueue: async () => {} };
-  t.is(await resync(all, { began: new Date(), new: true }), 'interrupted');
+  t.is(await resync({ ...deps, access }, { began: new Date(), new: true }), 'interrupted');
 });
 
 test('who may write is asked of many at once, and one by one after a failure', async (t) => {
@@ -356,7 +332,7 @@ test('who may write is asked of many at once, and one by one after a failure', a
   } as const;
   const requested: unknown[] = [];
   const all = {
-    ...{ ...deps, forge, metrics: makeMetrics(), access: { check: async () => undefined } },
+    ...{ ...deps, forge },
     rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
     enqueue: async (requests: readonly unknown[]) => {
       requested.push(...requests);
@@ -365,39 +341,6 @@ test('who may write is asked of many at once, and one by one after a failure', a
   t.is(await resync(all, { began: new Date(), new: true }), 'finished');
   t.deepEqual(asked, [[1, 2], [3, 4], [5], 'eve']);
   t.deepEqual(requested, [{ kind: 'review', repository: name, number: 3 }]);
-});
-
-test('a pull request under review is not requested again', async (t) => {
-  const pool = await openMigratedDatabase(t);
-  const ref = (number: number, headSha = HEAD) => ({
-    repository: 'acme/widgets',
-    number,
-    now: { headSha, baseBranch: 'main', updatedAt: '2026-01-01T00:00:00Z' },
-  });
-  await pool.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, state, heartbeat_seconds)
-     SELECT 'review', 'acme/widgets#' || number, 'stately', '{}', state::gatehouse_jobs.job_state, 15
-       FROM (VALUES (1, 'created'), (2, 'retry'), (3, 'active'), (4, 'active'), (5, 'active'), (6, 'completed')) AS job (number, state)`,
-  );
-  await pool.query(
-    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, base_branch, pull_request_updated_at)
-     VALUES ('acme/widgets', 3, '', '', '', NULL),
-            ('acme/widgets', 4, $1, '', 'main', '2026-01-01T00:00:00Z'),
-            ('acme/widgets', 5, $2, '', 'main', '2026-01-01T00:00:00Z')`,
-    [HEAD, BASE],
-  );
-  const candidates = [1, 2, 3, 4, 5, 6, 7].map((number) => ref(number));
-  t.deepEqual(
-    (await notUnderReview(pool, candidates)).map(({ number }) => number),
-    [5, 6, 7],
-    'those that have changed since the review read them, and those that none looks at',
-  );
-  const outdated = [1, 4].map((number) => ({ repository: 'acme/widgets', number }));
-  t.deepEqual(
-    (await notUnderReview(pool, outdated)).map(({ number }) => number),
-    [4],
-    'a review that has begun may have read the old rules',
-  );
 });
 
 test('a resync that one worker has requested is not due for another', async (t) => {
@@ -457,29 +400,53 @@ test('a repository that is known and not due becomes due by a request', async (t
 });
 
 test('a resync in pieces looks at each repository once', async (t) => {
-  const { deps } = await setUp(t, 5);
+  const { run } = await setUp(t, 5);
   const asked: string[] = [];
-  const forge = {
-    ...deps.forge,
-    async openPullRequests(repository: string) {
-      asked.push(repository);
-      return { repository, pullRequests: [] };
-    },
-  };
-  const all = {
-    ...deps,
-    forge,
-    access: { check: async () => undefined },
-    metrics: makeMetrics(),
-    enqueue: async () => {},
+  const openPullRequests = async (repository: string) => {
+    asked.push(repository);
+    return { repository, pullRequests: [] };
   };
   const began = new Date();
   const states: string[] = [];
   // A piece without any time looks at one repository.
   for (let piece = 0; piece < 6; piece++) {
-    states.push(await resync(all, { began, new: piece === 0 }, 0));
+    states.push(await run({ openPullRequests }, { began, isNew: piece === 0, pieceMs: 0 }));
   }
   t.deepEqual(states, ['unfinished', 'unfinished', 'unfinished', 'unfinished', 'unfinished', 'finished']);
-  t.is(asked.length, 5);
-  t.is(new Set(asked).size, 5);
+  t.deepEqual(
+    asked.sort(),
+    [0, 1, 2, 3, 4].map((index) => named(index).name),
+  );
+});
+
+test('a resync reads no row of a large inbox', async (t) => {
+  const { url, list, deps } = await setUp(t, 20);
+  // One connection: it reports what it has read when it is asked to.
+  const pool = openPool(url, 1);
+  t.teardown(() => pool.end());
+  const deliveriesRead = async () => {
+    await pool.query('SELECT pg_stat_force_next_flush()');
+    const { rows } = await pool.query<{ read: number }>(
+      `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_user_tables
+        WHERE schemaname = 'gatehouse' AND relname LIKE 'deliveries%'`,
+    );
+    return rows[0]?.read ?? 0;
+  };
+  await pool.query(
+    `INSERT INTO gatehouse.deliveries (hook_id, delivery_id, event, repository, body_sha256, body)
+     SELECT '1', n, 'push', 'acme/repository-' || n % 20, '', '' FROM generate_series(1, 20000) n`,
+  );
+  await pool.query('ANALYZE');
+  await pool.query('SELECT count(repository) FROM gatehouse.deliveries');
+  const before = await deliveriesRead();
+  t.true(before >= 20_000, 'what is read is counted');
+  const asked: string[] = [];
+  const openPullRequests = async (repository: string) => {
+    asked.push(repository);
+    return { repository, pullRequests: [] };
+  };
+  await resync({ ...deps, pool, forge: { ...deps.forge, openPullRequests } }, { began: new Date(), new: true });
+  await recoverDeliveries({ failed: async () => [], redeliver: async () => true }, pool, deps.log);
+  t.is(asked.length, list.all.length);
+  t.is(await deliveriesRead(), before);
 });

@@ -89,7 +89,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/tables/posted-statuses.ts',
     find: 'DO UPDATE SET state = NULL, description = excluded.description, posted_at = now(),',
     replace: 'DO UPDATE SET posted_at = now(),',
-    tests: ['test/integration/set-again.test.ts', 'test/stories/crash.test.ts'],
+    tests: ['test/integration/claim.test.ts', 'test/stories/crash.test.ts'],
   },
   {
     id: 'jobs-foreign-status-is-own',
