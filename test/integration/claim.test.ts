@@ -31,8 +31,11 @@ const GREEN = { state: 'success', description: statusDescription('green') } as c
 const FORGED = { context: PLACE.context, state: 'success', description: statusDescription('forged') } as const;
 
 const depsOf = (pool: pg.Pool) => ({
-  ...{ pool, statusContext: 'gatehouse/{base}', enforce: true },
-  ...{ metrics: makeMetrics(), log: makeLog('silent') },
+  pool,
+  statusContext: 'gatehouse/{base}',
+  enforce: true,
+  metrics: makeMetrics(),
+  log: makeLog('silent'),
 });
 
 /** A review that is about to report a success. */

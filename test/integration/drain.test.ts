@@ -39,8 +39,11 @@ async function withGatehouse(
   const { url, drop } = await makeMigratedDatabase();
   const database = openPool(url);
   const process = gatehouse([command], {
-    ...{ DATABASE_URL: await throughProxy(url), REDIS_URL: await sharedRedisUrl() },
-    ...{ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
+    DATABASE_URL: await throughProxy(url),
+    REDIS_URL: await sharedRedisUrl(),
+    PORT: '0',
+    METRICS_PORT: '0',
+    HOST: '127.0.0.1',
     ...env,
   });
   try {
@@ -235,7 +238,9 @@ nightly('with a hung database the drain still ends, and the process exits', asyn
 });
 
 const WORKER = {
-  ...{ FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:9', FORGE_TOKEN: 'never-used' },
+  FORGE: 'gitea',
+  FORGE_URL: 'http://127.0.0.1:9',
+  FORGE_TOKEN: 'never-used',
   DRAIN_SECONDS: '0',
 };
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
+import type pg from 'pg';
 import { canonicalJson } from '../../src/common/canonical-json.ts';
 import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../src/facts/compare.ts';
 import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
@@ -63,7 +64,12 @@ async function setUp(t: ExecutionContext, count: number) {
   };
   const forge: Forge = { ...({} as Forge), name: 'gitea', machineAccounts: [], changeList, writableRepositories };
   const deps: ResyncDeps = {
-    ...{ forge, pool, statusContext: 'gatehouse/{base}', enforce: true, minutes: 15, log: makeLog('silent') },
+    forge,
+    pool,
+    statusContext: 'gatehouse/{base}',
+    enforce: true,
+    minutes: 15,
+    log: makeLog('silent'),
     rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
     access: { check: async () => undefined },
     metrics: makeMetrics(),
@@ -77,7 +83,12 @@ async function setUp(t: ExecutionContext, count: number) {
     return rows.map(({ name }) => name);
   };
   return {
-    ...{ url, pool, list, writable, deps, due },
+    url,
+    pool,
+    list,
+    writable,
+    deps,
+    due,
     /** As after each repository was read, at different times. */
     lookedAtAll: () =>
       pool.query(
@@ -165,48 +176,62 @@ test('every repository is looked at within two days', async (t) => {
   t.is((await next({ minutes: 24 * 60 })).length, 200);
 });
 
-const JUDGED_BY = JSON.stringify({ format: JUDGED_BY_FORMAT, pullRequest: 'digest', baseSha: BASE, facts: {} });
+const JUDGED_BY = { format: JUDGED_BY_FORMAT, pullRequest: 'digest', baseSha: BASE, facts: {} };
+const UPDATED_AT = '2026-01-01T00:00:00Z';
+const REVIEW = {
+  repository: named(0).name,
+  pull_request: 1,
+  head_sha: HEAD,
+  base_branch: 'main',
+  open: true,
+  verdict: 'success',
+  judged_by: JUDGED_BY,
+  reported_as: 'gatehouse/main',
+  pull_request_updated_at: UPDATED_AT,
+};
+type Columns = { readonly [column in keyof typeof REVIEW]?: unknown };
+
+function addReviews(pool: pg.Pool, reviews: readonly Columns[]) {
+  const columns = Object.keys(REVIEW).join();
+  return pool.query(
+    `INSERT INTO gatehouse.reviews (description, ${columns})
+     SELECT '', ${columns} FROM jsonb_populate_recordset(NULL::gatehouse.reviews, $1)`,
+    [JSON.stringify(reviews.map((review) => ({ ...REVIEW, ...review })))],
+  );
+}
 
 test('what no list of changes shows is looked at all the same', async (t) => {
   const { pool, next, lookedAtAll } = await setUp(t, 9);
   await next();
-  await pool.query(
-    `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, open)
-     VALUES ('acme/repository-0', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true),
-            ('acme/repository-1', 1, $1, '', NULL, 'main', $2, 'gatehouse/main', true),
-            ('acme/repository-2', 1, $1, '', 'error', 'main', NULL, 'gatehouse/main', true),
-            ('acme/repository-3', 1, $1, '', 'success', 'main', $2, NULL, true),
-            ('acme/repository-4', 1, $1, '', 'success', 'main', $2, 'gatehouse', true),
-            ('acme/repository-5', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', false),
-            ('acme/repository-6', 1, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
-    [HEAD, JUDGED_BY],
+  // Of one that was updated just now, another change may have had the time that the review read.
+  const rows: readonly Columns[] = [
+    { judged_by: { ...JUDGED_BY, operatorPolicyDigest: 'old' } },
+    { verdict: null },
+    { verdict: 'error', judged_by: null },
+    { reported_as: null },
+    { reported_as: 'gatehouse' },
+    { open: false },
+    {},
+    { pull_request: 2, pull_request_updated_at: null },
+  ];
+  const updated = { pull_request_updated_at: new Date() };
+  await addReviews(
+    pool,
+    rows.map((row, index) => ({ repository: named(index).name, ...updated, ...row })),
   );
-  const asks = (facts: readonly FactName[], judgedBy: string | null = JUDGED_BY) =>
+  const asks = (facts: readonly FactName[], judgedBy: object | null = JUDGED_BY) =>
     pool.query("UPDATE gatehouse.reviews SET asks = $1, judged_by = $2 WHERE repository = 'acme/repository-6'", [
       facts,
       judgedBy,
     ]);
   await asks(['checks']);
-  await pool.query(
-    `UPDATE gatehouse.reviews SET judged_by = judged_by || '{"operatorPolicyDigest":"old"}' WHERE repository = 'acme/repository-0'`,
-  );
-  // Of the others, a change may have had the time that the review read.
-  await pool.query('UPDATE gatehouse.reviews SET pull_request_updated_at = now() WHERE pull_request = 1');
-  await pool.query(
-    `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, open)
-     VALUES ('acme/repository-7', 2, $1, '', 'success', 'main', $2, 'gatehouse/main', true)`,
-    [HEAD, JUDGED_BY],
-  );
   await lookedAtAll();
   const unfinished = [1, 2, 3, 4, 5, 6, 7, 8].map((index) => `acme/repository-${index}`);
   const rules = { outdated: async () => [] };
   t.deepEqual(await next({ rules }), unfinished);
   for (const fact of FACT_NAMES) {
     for (const parts of [[], ['wanda']]) {
-      const judged = { ...JSON.parse(JUDGED_BY), facts: { [fact]: { digest: '', parts } } };
-      await asks([fact], JSON.stringify(judged));
+      await asks([fact], { ...JUDGED_BY, facts: { [fact]: { digest: '', parts } } });
       await lookedAtAll();
       const isNothing = COMPARED_IN_PARTS.includes(fact) && parts.length === 0;
       t.is((await next({ rules })).includes('acme/repository-6'), COMPARED_FACTS.includes(fact) && !isNothing, fact);
@@ -273,21 +298,18 @@ test('a resync is interrupted while the forge cannot be reached', async (t) => {
 test('who may write is asked of many at once, and one by one after a failure', async (t) => {
   const { deps, list, pool } = await setUp(t, 1);
   list.changed = list.all;
-  const name = 'acme/repository-0';
+  const { name } = named(0);
   const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
-  const judged = people.map((login) => {
+  const judged = (login: string) => {
     const digest = hash('sha256', canonicalJson(['writers', [[login, 'yes']]]));
-    return { ...JSON.parse(JUDGED_BY), facts: { writers: { digest, parts: [login] } } };
-  });
-  await pool.query(
-    `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, description, verdict, base_branch, judged_by, reported_as, pull_request_updated_at)
-     SELECT $1, number, $2, '', 'success', 'main', judged, 'gatehouse/main', '2026-01-01T00:00:00Z'
-       FROM unnest($3::jsonb[]) WITH ORDINALITY AS of (judged, number)`,
-    [name, HEAD, judged.map((one) => JSON.stringify(one))],
+    return { ...JUDGED_BY, facts: { writers: { digest, parts: [login] } } };
+  };
+  await addReviews(
+    pool,
+    people.map((login, index) => ({ pull_request: index + 1, judged_by: judged(login) })),
   );
   const pullRequests = people.map((_, index) => ({
-    ...{ repository: name, number: index + 1, archived: false, updatedAt: '2026-01-01T00:00:00Z' },
+    ...{ repository: name, number: index + 1, archived: false, updatedAt: UPDATED_AT },
     ...{ base: { branch: 'main' }, head: { sha: HEAD } },
   }));
   const status = {

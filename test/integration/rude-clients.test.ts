@@ -73,14 +73,24 @@ async function forkDoor(t: ExecutionContext, env: Environment) {
 
 for (const { what, limit, status, clients, refused, length, sent, held } of [
   {
-    ...{ what: 'bodies that are too large', limit: '1MiB', status: 413, clients: 16, refused: 16 },
-    ...{ length: { 'Transfer-Encoding': 'chunked' }, sent: `${(2 * MIB).toString(16)}\r\n${'1'.repeat(2 * MIB)}` },
+    what: 'bodies that are too large',
+    limit: '1MiB',
+    length: { 'Transfer-Encoding': 'chunked' },
+    sent: `${(2 * MIB).toString(16)}\r\n${'1'.repeat(2 * MIB)}`,
+    status: 413,
+    clients: 16,
+    refused: 16,
     held: 4 * MIB,
   },
   {
     // All but one, for which there is room: large bodies may hold half of the 64 MiB.
-    ...{ what: 'bodies that there is no room for', limit: '32MiB', status: 503, clients: 6, refused: 5 },
-    ...{ length: { 'Content-Length': 31 * MIB }, sent: '1'.repeat(30 * MIB) },
+    what: 'bodies that there is no room for',
+    limit: '32MiB',
+    length: { 'Content-Length': 31 * MIB },
+    sent: '1'.repeat(30 * MIB),
+    status: 503,
+    clients: 6,
+    refused: 5,
     held: 40 * MIB,
   },
 ]) {

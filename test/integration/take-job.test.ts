@@ -25,7 +25,12 @@ async function openEngine(t: ExecutionContext, slotsLeft?: () => number) {
   const take = async () => (await takeJob('review')) ?? t.fail('there is no job to take');
   let number = 0;
   return {
-    ...{ pool, jobs, boss, send, take, takeJob },
+    pool,
+    jobs,
+    boss,
+    send,
+    take,
+    takeJob,
     /** One review after the other. */
     async sendTo(repositories: readonly string[]) {
       for (const repository of repositories) {
@@ -281,8 +286,14 @@ test('however many commands somebody comments, another repository’s is the nex
   const comment = (repository: string, id: number) =>
     jobs.enqueue([
       {
-        ...{ kind: 'command', repository, number: 1, command: 'override', change: 'posted' },
-        ...{ commentId: String(id), author: 'mallory', digest: '' },
+        kind: 'command',
+        repository,
+        number: 1,
+        command: 'override',
+        change: 'posted',
+        commentId: String(id),
+        author: 'mallory',
+        digest: '',
       },
     ]);
   const takeAndEnd = async () => {
