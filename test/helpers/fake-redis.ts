@@ -1,19 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export interface FakeRedis {
-  readonly url: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /**
  * Speaks the protocol of Redis and has no data: for what a real one says only in a cluster, as a Sentinel or in trouble. `answer`
  * gets a command in lower case with its arguments, and returns a reply of RESP 2 without its last line end.
  */
-export async function startFakeRedis(
-  answer: (command: string, args: readonly string[]) => string | undefined,
-): Promise<FakeRedis> {
+export async function startFakeRedis(answer: (command: string, args: readonly string[]) => string | undefined) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -31,7 +23,6 @@ export async function startFakeRedis(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    port,
     url: `redis://127.0.0.1:${port}`,
     async close() {
       for (const socket of sockets) {

@@ -69,26 +69,6 @@ test('with Redis down health names it, and deliveries are still acknowledged', a
   });
 });
 
-test('with PostgreSQL down deliveries are rejected, and nothing acknowledged is lost', async (t) => {
-  await withStores(async (stores) => {
-    await using door = await doorOn(stores);
-    await healthy(door);
-    t.is((await door.post('{"before":1}', { 'x-forge-delivery': 'before' })).status, 200);
-    await stores.database.stop();
-    const refused = await door.post('{"during":1}', { 'x-forge-delivery': 'during' });
-    t.is(refused.status, 503);
-    t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/);
-    await isDown(t, door, 'database');
-    await stores.database.start();
-    await healthy(door);
-    t.is((await door.post('{"after":1}', { 'x-forge-delivery': 'after' })).status, 200);
-    t.deepEqual(
-      (await door.deliveries()).map(({ deliveryId }) => deliveryId),
-      ['before', 'after'],
-    );
-  });
-});
-
 for (const [dependency, name] of [
   ['database', 'PostgreSQL'],
   ['redis', 'Redis'],
@@ -158,15 +138,20 @@ test('after a database crash the door reconnects, with every acknowledged delive
         await stores.database.kill();
       }
       if (index === 30) {
+        await isDown(t, door, 'database');
         await stores.database.start();
       }
       const id = `delivery-${index}`;
-      if ((await door.post(`{"n":${index}}`, { 'x-forge-delivery': id })).status === 200) {
+      const answer = await door.post(`{"n":${index}}`, { 'x-forge-delivery': id });
+      if (answer.status === 200) {
         acknowledged.push(id);
+      } else {
+        t.is(answer.status, 503);
+        t.regex(answer.headers.get('retry-after') ?? '', /^\d+$/);
       }
     }
     await healthy(door);
-    t.true(acknowledged.length >= 25);
+    t.true(acknowledged.length >= 25 && acknowledged.length <= 45);
     const stored = new Set((await door.deliveries()).map(({ deliveryId }) => deliveryId));
     t.deepEqual(
       acknowledged.filter((id) => !stored.has(id)),

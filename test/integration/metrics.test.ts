@@ -33,12 +33,7 @@ function documentedMetrics(markdown: string): readonly DocumentedMetric[] {
   });
 }
 
-/** The labels of a sample, without the one that a histogram adds. */
-function labelsOf(sample: string): readonly string[] {
-  return [...sample.matchAll(/[{,](\w+)="/g)].flatMap(([, label = '']) => (label === 'le' ? [] : [label]));
-}
-
-test('docs/metrics.md lists every metric of a live page with its type and labels', async (t) => {
+test('docs/metrics.md lists every metric of a live page with its type', async (t) => {
   const door = await emptyDoor();
   await door.post('{}');
   const page = await scrape(door.metricsUrl);
@@ -50,20 +45,13 @@ test('docs/metrics.md lists every metric of a live page with its type and labels
     expected.map(({ name, type }) => `${name} ${type}`).sort(),
     'the metrics of the page, and those of docs/metrics.md',
   );
-  for (const { name, labels } of documented) {
-    const samples = page
-      .split('\n')
-      .filter((line) => line.replace(/^(\w+?)(_bucket|_sum|_count)?[{ ].*/, '$1') === name);
-    for (const sample of samples) {
-      t.deepEqual(labelsOf(sample), labels, sample);
-    }
-  }
 });
 
-test('docs/metrics.md has the labels of metrics that a quiet page does not show', async (t) => {
+test('docs/metrics.md has the labels of each metric', async (t) => {
   const { registry } = makeMetrics();
-  for (const { name, labels } of documentedMetrics(await readDocument())) {
+  for (const { name, labels, linux } of documentedMetrics(await readDocument())) {
     const metric = registry.getSingleMetric(name) as unknown as { readonly labelNames?: readonly string[] } | undefined;
+    t.true(metric !== undefined || linux, name);
     t.deepEqual(metric?.labelNames ?? [], labels, name);
   }
 });

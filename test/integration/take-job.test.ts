@@ -63,41 +63,8 @@ test('a worker takes jobs from one version of the engine’s schema only', async
   await t.throwsAsync(refuseOtherEngine(pool), { message: /takes no jobs: there is none;/ });
 });
 
-/** What our statements read and write of the engine's tables, as PostgreSQL describes it. */
-const RELIED_ON = {
-  job_common: {
-    id: 'uuid',
-    name: 'text',
-    priority: 'integer',
-    data: 'jsonb',
-    state: 'gatehouse_jobs.job_state',
-    retry_limit: 'integer',
-    retry_count: 'integer',
-    start_after: 'timestamp with time zone',
-    created_on: 'timestamp with time zone',
-    started_on: 'timestamp with time zone',
-    heartbeat_on: 'timestamp with time zone',
-    expire_seconds: 'integer',
-    singleton_key: 'text',
-    policy: 'text',
-    blocked: 'boolean',
-    source_name: 'text',
-    source_output: 'jsonb',
-  },
-  queue: { name: 'text', failed_count: 'integer' },
-  version: { version: 'integer' },
-} as const;
-
-test('the engine’s tables have the columns and states that our statements rely on', async (t) => {
+test('the states and policies of the engine are those that our statements rely on', async (t) => {
   const { pool } = await openEngine(t);
-  const { rows } = await pool.query<{ table: string; columns: object }>(
-    `SELECT relname AS table, jsonb_object_agg(attname, format_type(atttypid, atttypmod)) AS columns
-       FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-      WHERE relnamespace = 'gatehouse_jobs'::regnamespace GROUP BY relname`,
-  );
-  for (const [table, columns] of Object.entries(RELIED_ON)) {
-    t.like(rows.find((row) => row.table === table)?.columns, columns, table);
-  }
   const { rows: states } = await pool.query(`SELECT enum_range(NULL::gatehouse_jobs.job_state)::text[] AS states`);
   t.deepEqual(states[0].states, ['created', 'retry', 'active', 'completed', 'cancelled', 'failed']);
   const { rows: tables } = await pool.query('SELECT DISTINCT table_name, policy FROM gatehouse_jobs.queue ORDER BY 2');

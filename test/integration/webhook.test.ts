@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { openDoor, PREVIOUS_SECRET, SECRET, shareDoor, sign } from '../helpers/door.ts';
-import { payloads, pullRequestOpened } from '../helpers/payloads.ts';
+import { openDoor, PREVIOUS_SECRET, shareDoor, sign } from '../helpers/door.ts';
+import { payloads } from '../helpers/payloads.ts';
 import { rawRequest, webhookHead } from '../helpers/raw-http.ts';
 import ava from '../helpers/test.ts';
 
@@ -16,52 +16,28 @@ async function problem(response: Response) {
   return { status, contentType: headers.get('content-type'), ...((await response.json()) as { detail?: string }) };
 }
 
-test('a signed delivery is acknowledged as specified, and stored byte for byte', async (t) => {
-  const door = await emptyDoor();
-  const { event, body } = pullRequestOpened();
-  const response = await door.post(body, { 'x-forge-event': event, 'x-forge-delivery': 'first' });
-  t.is(response.status, 200);
-  t.deepEqual(await response.json(), { received: true });
-  const payload = JSON.parse(body.toString());
-  t.deepEqual(await door.deliveries(), [
-    {
-      hookId: '',
-      deliveryId: 'first',
-      event,
-      repository: payload.repository.full_name,
-      pullRequest: payload.number,
-      body,
-    },
-  ]);
-});
-
-test('all 329 payloads are acknowledged and stored exactly once', async (t) => {
+test('all 329 payloads are acknowledged as specified, and stored byte for byte and once', async (t) => {
   const door = await emptyDoor();
   const examples = payloads();
   t.is(examples.length, 329);
   const unnamed = { 'x-forge-event': undefined, 'x-forge-delivery': undefined };
-  const statuses = await Promise.all(
+  const answers = await Promise.all(
     examples.map(async (example, index) => {
       const headers = { ...unnamed, 'x-github-event': example.event, 'x-github-delivery': `example-${index}` };
-      return (await door.post(example.body, headers)).status;
+      const response = await door.post(example.body, headers);
+      return `${response.status} ${await response.text()}`;
     }),
   );
-  t.deepEqual(new Set(statuses), new Set([200]));
+  t.deepEqual([...new Set(answers)], ['200 {"received":true}']);
   const stored = new Map((await door.deliveries()).map((row) => [row.deliveryId, row]));
   t.is(stored.size, examples.length);
-  for (const [index, example] of examples.entries()) {
+  for (const [index, { event, body }] of examples.entries()) {
     const row = stored.get(`example-${index}`);
-    t.is(row?.event, example.event);
-    t.true(row?.body.equals(example.body), `example ${index}`);
+    const { repository, pull_request } = JSON.parse(body.toString());
+    t.like(row, { hookId: '', event, repository: repository?.full_name ?? null });
+    t.true(event !== 'pull_request' || row?.pullRequest === pull_request.number);
+    t.true(row?.body.equals(body), `example ${index}`);
   }
-});
-
-test('during a rotation the previous secret is accepted, and no other', async (t) => {
-  const door = await limitedDoor();
-  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', SECRET) })).status, 200);
-  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', PREVIOUS_SECRET) })).status, 200);
-  t.is((await door.post('{}', { 'x-hub-signature-256': sign('{}', 'neither of the two') })).status, 401);
-  t.is((await door.deliveries()).length, 2);
 });
 
 function bodyOf(size: number): Buffer {

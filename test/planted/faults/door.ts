@@ -26,7 +26,7 @@ export const DOOR: readonly Fault[] = [
     find: 'await Promise.all([...statements.map((statement) => client.query(statement)), commitTransaction(client)]);',
     replace: `await Promise.all(statements.map((statement) => client.query(statement)));
       commitTransaction(client).catch((err) => log.warn({ err }, 'a batch of deliveries could not be stored'));`,
-    tests: ['test/integration/commit.test.ts'],
+    tests: ['test/integration/inbox.test.ts'],
   },
   {
     id: 'door-commit-with-warning',
@@ -34,7 +34,7 @@ export const DOOR: readonly Fault[] = [
     file: 'src/db/transaction.ts',
     find: 'if (warning !== undefined) {',
     replace: "if (warning === '') {",
-    tests: ['test/integration/commit.test.ts'],
+    tests: ['test/integration/inbox.test.ts'],
   },
   {
     id: 'door-repeat-stored',

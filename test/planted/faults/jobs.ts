@@ -212,7 +212,7 @@ export const JOBS: readonly Fault[] = [
     file: 'src/jobs/resync/outdated-reviews.ts',
     find: "base_branch IN ($2, '')",
     replace: 'base_branch = $2',
-    tests: ['test/integration/dependent-reviews.test.ts'],
+    tests: ['test/integration/job-queue.test.ts'],
   },
   {
     id: 'jobs-override-row-deleted',

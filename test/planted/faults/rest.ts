@@ -56,7 +56,7 @@ export const REST: readonly Fault[] = [
     file: 'src/db/transaction.ts',
     find: 'client.release(failed || lost !== undefined);',
     replace: 'client.release(failed);',
-    tests: ['test/integration/commit.test.ts'],
+    tests: ['test/integration/inbox.test.ts'],
   },
   {
     id: 'db-asynchronous-commit',
