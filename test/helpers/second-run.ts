@@ -15,7 +15,6 @@ const LIMIT_MS = 300_000;
 export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
   'exactly once, and nothing acknowledged is lost': [
     'integration/days',
-    'integration/dependencies',
     'integration/inbox',
     'integration/property',
     'integration/replay',

@@ -55,6 +55,7 @@ async function setUp(t: ExecutionContext, count: number) {
       return answer(list.changed);
     },
   };
+  const requested: unknown[] = [];
   const writable = { names: [] as readonly string[], more: false, error: undefined as ForgeError | undefined };
   const writableRepositories = async () => {
     if (writable.error !== undefined) {
@@ -73,7 +74,9 @@ async function setUp(t: ExecutionContext, count: number) {
     rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
     access: { check: async () => undefined },
     metrics: makeMetrics(),
-    enqueue: async () => {},
+    enqueue: async (requests) => {
+      requested.push(...requests);
+    },
   };
   await pool.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [
     list.all.map(({ name }) => name),
@@ -88,6 +91,7 @@ async function setUp(t: ExecutionContext, count: number) {
     list,
     writable,
     deps,
+    requested,
     due,
     /** As after each repository was read, at different times. */
     lookedAtAll: () =>
@@ -101,8 +105,11 @@ async function setUp(t: ExecutionContext, count: number) {
       return due();
     },
     /** A whole resync, or a piece of one. */
-    run: (change: Partial<Forge>, { began = new Date(), isNew = true, pieceMs = Number.POSITIVE_INFINITY } = {}) =>
-      resync({ ...deps, forge: { ...forge, ...change } }, { began, new: isNew }, pieceMs),
+    run(change: Partial<Forge>, { began = new Date(), isNew = true, pieceMs = Number.POSITIVE_INFINITY } = {}) {
+      const changed = { ...forge, ...change };
+      const rules = readPresentRules({ forge: changed, ...NO_OPERATOR_POLICIES });
+      return resync({ ...deps, forge: changed, rules }, { began, new: isNew }, pieceMs);
+    },
   };
 }
 
@@ -296,7 +303,7 @@ test('a resync is interrupted while the forge cannot be reached', async (t) => {
 });
 
 test('who may write is asked of many at once, and one by one after a failure', async (t) => {
-  const { deps, list, pool } = await setUp(t, 1);
+  const { run, list, pool, requested } = await setUp(t, 1);
   list.changed = list.all;
   const { name } = named(0);
   const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
@@ -327,8 +334,7 @@ test('who may write is asked of many at once, and one by one after a failure', a
   };
   const asked: unknown[] = [];
   const told: YesNo[] = ['yes', 'yes', 'no', 'yes'];
-  const forge = {
-    ...deps.forge,
+  const change = {
     writeAccess: () => async (login: string) => {
       asked.push(login);
       return 'yes' as const;
@@ -352,15 +358,7 @@ test('who may write is asked of many at once, and one by one after a failure', a
       },
     },
   } as const;
-  const requested: unknown[] = [];
-  const all = {
-    ...{ ...deps, forge },
-    rules: readPresentRules({ forge, ...NO_OPERATOR_POLICIES }),
-    enqueue: async (requests: readonly unknown[]) => {
-      requested.push(...requests);
-    },
-  };
-  t.is(await resync(all, { began: new Date(), new: true }), 'finished');
+  t.is(await run(change), 'finished');
   t.deepEqual(asked, [[1, 2], [3, 4], [5], 'eve']);
   t.deepEqual(requested, [{ kind: 'review', repository: name, number: 3 }]);
 });
