@@ -36,25 +36,14 @@ async function probed(url: string): Promise<RedisFault | undefined> {
 const doctorOf = async (url: string) => (await askDoctor([], { ...DOOR, REDIS_URL: url })).of('redis').join();
 
 const hello = (mode: string) => resp(['server', 'redis', 'version', '8.0.2', 'proto', '2', 'mode', mode]);
-const MISFITS: Readonly<Record<string, readonly [mode: string, error: string, reason: RegExp, action: RegExp]>> = {
-  'a Cluster': ['cluster', 'MOVED 5649 10.0.0.2:6379', /Redis Cluster.* not support/, /one primary/],
-  'the port of a Sentinel': ['sentinel', "ERR unknown command 'eval'", /is a Sentinel/, /address of the primary/],
-  'a read-only replica': ['standalone', 'READONLY You can’t write against a read only replica.', /replica/, /primary/],
-  'a full Redis': ['standalone', "OOM command not allowed when used memory > 'maxmemory'.", /is full/, /maxmemory/],
-  'one that cannot save': [
-    'standalone',
-    'MISCONF Redis is configured to save RDB snapshots',
-    /its disk/,
-    /log of Redis/,
-  ],
-  'one with too few replicas': [
-    'standalone',
-    'NOREPLICAS Not enough good replicas to write.',
-    /too few replicas/,
-    /min-/,
-  ],
-};
-for (const [name, [mode, error, reason, action]] of Object.entries(MISFITS)) {
+for (const [name, mode, error, reason, action] of [
+  ['a Cluster', 'cluster', 'MOVED 5649 10.0.0.2:6379', /Redis Cluster.* not support/, /one primary/],
+  ['a Sentinel', 'sentinel', "ERR unknown command 'eval'", /is a Sentinel/, /address of the primary/],
+  ['a replica', 'standalone', 'READONLY You can’t write against a read only replica.', /replica/, /primary/],
+  ['a full one', 'standalone', "OOM command not allowed when used memory > 'maxmemory'.", /is full/, /maxmemory/],
+  ['without a disk', 'standalone', 'MISCONF Redis is configured to save RDB snapshots', /its disk/, /log of Redis/],
+  ['a lone primary', 'standalone', 'NOREPLICAS Not enough good replicas to write.', /too few replicas/, /min-/],
+] as const) {
   test(`a Redis that answers PING and takes no write is never up: ${name}`, async (t) => {
     const redis = await startFakeRedis((command, args) =>
       command === 'hello' ? (args.length > 0 ? '-NOPROTO' : hello(mode)) : command === 'eval' ? `-${error}` : undefined,
