@@ -27,8 +27,27 @@ export function delivery(change: Partial<ReceivedDelivery<string>> = {}): Receiv
   };
 }
 
+type JobStatements<Job> = (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
+
+/** An inbox without workers, whose log and metrics nobody reads. */
+export function inboxOn<Job>(
+  pool: pg.Pool,
+  jobStatements: JobStatements<Job>,
+  { wakeWorkers = () => {}, patience = PATIENCE } = {},
+) {
+  return makeInbox<Job>({
+    pool,
+    jobStatements,
+    wakeWorkers,
+    storing: makeStoringHealth(() => {}),
+    metrics: makeMetrics(),
+    log: makeLog('silent'),
+    patience,
+  });
+}
+
 interface InboxOptions {
-  readonly jobStatements?: (jobs: readonly string[]) => Promise<readonly pg.QueryConfig[]>;
+  readonly jobStatements?: JobStatements<string>;
   readonly prepare?: (pool: pg.Pool) => Promise<unknown>;
   /** Of the inbox alone: less in a test of its deadline, which the database's own limits then never forestall. */
   readonly patience?: number;
@@ -46,17 +65,10 @@ export async function openInbox({
   await preparing.end();
   const pool = makeInboxPool(database.url, makeLog('silent'), PATIENCE);
   let wakeups = 0;
-  const inbox = makeInbox<string>({
-    pool,
-    jobStatements,
-    wakeWorkers: () => {
-      wakeups += 1;
-    },
-    storing: makeStoringHealth(() => {}),
-    metrics: makeMetrics(),
-    log: makeLog('silent'),
-    patience,
-  });
+  const wakeWorkers = () => {
+    wakeups += 1;
+  };
+  const inbox = inboxOn(pool, jobStatements, { wakeWorkers, patience });
   return {
     inbox,
     pool,

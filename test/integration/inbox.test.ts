@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeInboxPool, makePool } from '../../src/db/pool.ts';
 import { commitStatement, inTransaction, onConnection, WITH_WARNINGS } from '../../src/db/transaction.ts';
-import { makeInbox } from '../../src/inbox/inbox.ts';
-import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMetrics } from '../../src/metrics.ts';
 import { sharedRedisUrl, WAITING_FOR_A_LOCK } from '../helpers/database.ts';
 import { openDoor, storedDeliveries } from '../helpers/door.ts';
-import { delivery, openInbox, shareInbox } from '../helpers/inbox.ts';
-import { PATIENCE } from '../helpers/patience.ts';
+import { delivery, inboxOn, openInbox, shareInbox } from '../helpers/inbox.ts';
 import { pullRequestOpened } from '../helpers/payloads.ts';
 import { startProxy } from '../helpers/proxy.ts';
 import ava from '../helpers/test.ts';
@@ -112,15 +108,7 @@ test('of repeats in one batch one is accepted, and of two hooks both are', async
 
 test('two inboxes that store the same deliveries crosswise both succeed', async (t) => {
   const door = await emptyInbox();
-  const second = makeInbox<string>({
-    pool: door.pool,
-    jobStatements: async () => [],
-    wakeWorkers: () => {},
-    storing: makeStoringHealth(() => {}),
-    metrics: makeMetrics(),
-    log: makeLog('silent'),
-    patience: PATIENCE,
-  });
+  const second = inboxOn<string>(door.pool, async () => []);
   for (let round = 0; round < 10; round++) {
     const deliveries = Array.from({ length: 60 }, () => delivery());
     const answers = await Promise.all([

@@ -4,8 +4,6 @@ import { makeInboxPool } from '../../src/db/pool.ts';
 import { pullRequestOf } from '../../src/facts/pull-request.ts';
 import { textDigest } from '../../src/forges/port/command.ts';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
-import { makeInbox } from '../../src/inbox/inbox.ts';
-import { makeStoringHealth } from '../../src/inbox/storing-health.ts';
 import { attempt } from '../../src/jobs/attempt.ts';
 import { connectEngine, makeJobQueue } from '../../src/jobs/queue/engine.ts';
 import type { Jobs } from '../../src/jobs/queue/queue.ts';
@@ -19,9 +17,8 @@ import { makersIn } from '../../src/jobs/tables/makers.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { beginReview, recordHead } from '../../src/jobs/tables/reviews.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeMetrics } from '../../src/metrics.ts';
 import { makeOpenDatabase, openMigratedDatabase } from '../helpers/database.ts';
-import { delivery } from '../helpers/inbox.ts';
+import { delivery, inboxOn } from '../helpers/inbox.ts';
 import { PATIENCE } from '../helpers/patience.ts';
 import { rowsRead } from '../helpers/rows-read.ts';
 import test from '../helpers/test.ts';
@@ -70,16 +67,7 @@ test('an edit of an override is never recorded later than its delivery', async (
   const { url, pool } = await makeOpenDatabase(t);
   const inboxPool = makeInboxPool(url, makeLog('silent'), PATIENCE);
   const jobs = makeJobQueue(pool, QUEUES, makeLog('silent'));
-  const inbox = makeInbox<ReviewRequest>({
-    pool: inboxPool,
-    jobStatements: jobs.statements,
-    // No worker runs.
-    wakeWorkers: () => {},
-    storing: makeStoringHealth(() => {}),
-    metrics: makeMetrics(),
-    log: makeLog('silent'),
-    patience: PATIENCE,
-  });
+  const inbox = inboxOn<ReviewRequest>(inboxPool, jobs.statements);
   t.teardown(async () => {
     await inbox.idle();
     await jobs.stop();
