@@ -42,39 +42,33 @@ export interface Watch {
   readonly act: () => unknown;
 }
 
-export interface Faults {
-  add(fault: Fault): void;
-  watch(watch: Watch): void;
-  /** Forgets what is watched, too. */
-  clear(): void;
-  /** Does what was waiting for such a request. */
-  asked(method: string, path: string): Promise<void>;
-  /** The first that matches, counted down. */
-  take(method: string, path: string): Fault | undefined;
-}
+export type Faults = ReturnType<typeof makeFaults>;
 
-export function makeFaults(): Faults {
+export function makeFaults() {
   let faults: { fault: Fault; left: number }[] = [];
   let watches: Watch[] = [];
   return {
-    watch(watch) {
+    watch(watch: Watch) {
       watches.push(watch);
     },
-    async asked(method, path) {
+    /** Does what was waiting for such a request. */
+    async asked(method: string, path: string) {
       const matching = watches.filter((watch) => (watch.method ?? method) === method && watch.path.test(path));
       watches = watches.filter((watch) => !matching.includes(watch));
       for (const { act } of matching) {
         await act();
       }
     },
-    add(fault) {
+    add(fault: Fault) {
       faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY });
     },
+    /** Forgets what is watched, too. */
     clear() {
       faults = [];
       watches = [];
     },
-    take(method, path) {
+    /** The first that matches, counted down. */
+    take(method: string, path: string): Fault | undefined {
       const found = faults.find(
         ({ fault, left }) =>
           left > 0 && (fault.method ?? method) === method && (fault.path === undefined || fault.path.test(path)),

@@ -1,8 +1,7 @@
 import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { SEED_OF_ALL } from './api/seed.ts';
-import { type Driver, makeDriver } from './driver.ts';
-import type { Fault, Watch } from './faults.ts';
+import { makeDriver } from './driver.ts';
 import { giteaChecks } from './gitea-api/checks.ts';
 import { makeGiteaDialect } from './gitea-dialect.ts';
 import type { Notify } from './gitea-write-routes.ts';
@@ -11,16 +10,13 @@ import type { Hostility } from './github-api/hostile.ts';
 import { completePayloads } from './github-api/payloads.ts';
 import type { Version } from './github-api/versions.ts';
 import {
-  type ContentLimit,
-  type GraphqlSwitch,
   makeContentLimit,
   makeGitHubDialect,
   makeGraphqlSwitch,
   makeRateLimit,
-  type RateLimit,
   type SimulatedApp,
 } from './github-dialect.ts';
-import { type Latency, type Seen, startServer } from './server.ts';
+import { type Seen, startServer } from './server.ts';
 import { makeWebhook } from './webhooks.ts';
 import { makeWorld } from './world.ts';
 
@@ -42,45 +38,13 @@ export interface SimulatedForgeOptions {
   readonly hostile?: number;
 }
 
-/** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
-export interface SimulatedForge extends Driver {
-  readonly name: ForgeName;
-  /** Where people would open it: a `FORGE_URL`. */
-  readonly url: string;
-  /** A token that may do everything, whose login is `gatehouse`. */
-  readonly token: string;
-  /** A GitHub App (only GitHub's dialect knows it), to be installed for owners of repositories. */
-  readonly app: SimulatedApp;
-  /** GitHub's limit, to be set by a test. */
-  readonly rateLimit: RateLimit;
-  /** GitHub's limit of what creates content, to be set by a test. */
-  readonly contentLimit: ContentLimit;
-  /** To be set by a benchmark. */
-  readonly latency: Latency;
-  /** GitHub's GraphQL. */
-  readonly graphql: GraphqlSwitch;
-  fault(fault: Fault): void;
-  watch(watch: Watch): void;
-  clearFaults(): void;
-  /** Every request so far, in order. */
-  readonly seen: readonly Seen[];
-  /** How many requests matched, by method and route pattern: `count('GET', /\/files$/)`. */
-  count(method?: string, route?: RegExp): number;
-  /** How many requests tried to change something. */
-  writes(): number;
-  forgetRequests(): void;
-  /** Waits until none of its own webhooks is on its way: see {@link Driver.addHook}. */
-  webhooksSent(): Promise<number>;
-  /** Throws if an exchange broke the forge's published description: of one repository, or all. It is then forgotten. */
-  assertValid(repository?: string): void;
-  /** Throws, too, what {@link assertValid} would throw. */
-  stop(): Promise<void>;
-}
+export type SimulatedForge = Awaited<ReturnType<typeof startSimulatedForge>>;
 
 /** As installed ([webhook] DELIVER_TIMEOUT). */
 const WEBHOOK_TIMEOUT_MS = 5_000;
 
-export async function startSimulatedForge(options: SimulatedForgeOptions): Promise<SimulatedForge> {
+/** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
+export async function startSimulatedForge(options: SimulatedForgeOptions) {
   const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
   const {
     version = 'api.github.com',
@@ -123,6 +87,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     host,
   );
 
+  /** How many requests matched, by method and route pattern: `count('GET', /\/files$/)`. */
   function count(method?: string, route?: RegExp): number {
     return server.seen.filter(
       (seen) => (method === undefined || seen.method === method) && (route === undefined || route.test(seen.route)),
@@ -132,16 +97,23 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
   return {
     ...makeDriver(world, name, server.url, checked && name === 'github' ? completePayloads(version) : undefined),
     name,
+    /** Where people would open it: a `FORGE_URL`. */
     url: server.url,
+    /** A token that may do everything. */
     token,
     app,
     rateLimit,
     contentLimit,
+    /** To be set by a benchmark. */
     latency: server.latency,
     graphql,
-    seen: server.seen,
+    /** Every request so far, in order. */
+    seen: server.seen as readonly Seen[],
     count,
-    // To the repository `-/-`, which cannot exist, only the scopes of a token are tried; every GraphQL query reads.
+    /**
+     * How many requests tried to change something. To the repository `-/-`, which cannot exist, only the scopes of a token are
+     * tried; every GraphQL query reads.
+     */
     writes: () =>
       server.seen.filter(
         ({ method, path }) => !['GET', 'HEAD'].includes(method) && !/^\/(?:repos\/-\/-\/|graphql)/.test(path),
@@ -152,6 +124,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
     forgetRequests: () => {
       server.seen.length = 0;
     },
+    /** Waits until none of its own webhooks is on its way. Returns how many there have been. */
     async webhooksSent() {
       while (underWay.size > 0) {
         await Promise.all(underWay);
@@ -159,6 +132,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions): Promi
       return begun;
     },
     assertValid: server.exchanges.assertValid,
+    /** Throws, too, what `assertValid` would throw. */
     async stop() {
       await server.stop();
       server.exchanges.report(name);

@@ -2,16 +2,6 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { Answer, Call } from '../routes.ts';
 import type { Checks } from './checks.ts';
 
-/** What was checked against the forge's published description. */
-export interface Exchanges {
-  /** Holds a request, and its answer unless it is a fault on request, against the description. Returns the whole answer. */
-  check(checks: Checks, call: Call, answer: Answer, isFault: boolean): Answer;
-  /** Throws if something was found, and forgets it. Of one repository, or all of it. */
-  assertValid(repository?: string): void;
-  /** For the closing lines of a test run. */
-  report(forge: string): void;
-}
-
 interface Violation {
   readonly path: string;
   /** Names the operation, the field and the rule. */
@@ -21,7 +11,10 @@ interface Violation {
 /** Given by the test runner: each forge adds a line. */
 const REPORT = process.env['TEST_EXCHANGES'];
 
-export function makeExchanges(): Exchanges {
+export type Exchanges = ReturnType<typeof makeExchanges>;
+
+/** What was checked against the forge's published description. */
+export function makeExchanges() {
   let count = 0;
   let violated = 0;
   const operations = new Set<string>();
@@ -33,7 +26,8 @@ export function makeExchanges(): Exchanges {
   }
 
   return {
-    check(checks, call, answer, isFault) {
+    /** Holds a request, and its answer unless it is a fault on request, against the description. Returns the whole answer. */
+    check(checks: Checks, call: Call, answer: Answer, isFault: boolean): Answer {
       count += 1;
       const operation = checks.operationOf(call.method, call.path);
       // A fault on request may have led the client to an address of the test's own.
@@ -50,7 +44,8 @@ export function makeExchanges(): Exchanges {
       return whole;
     },
 
-    assertValid(repository) {
+    /** Throws if something was found, and forgets it. Of one repository, or all of it. */
+    assertValid(repository?: string) {
       const isOf = ({ path }: Violation) => repository === undefined || path.startsWith(`/repos/${repository}/`);
       const found = new Set(violations.filter(isOf).map(({ fault }) => fault));
       violations = violations.filter((violation) => !isOf(violation));
@@ -59,7 +54,8 @@ export function makeExchanges(): Exchanges {
       }
     },
 
-    report(forge) {
+    /** For the closing lines of a test run. */
+    report(forge: string) {
       if (REPORT !== undefined && count > 0) {
         const line: ReportedExchanges = { forge, count, violated, operations: [...operations] };
         appendFileSync(REPORT, `${JSON.stringify(line)}\n`);

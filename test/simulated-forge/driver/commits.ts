@@ -3,32 +3,8 @@ import { compareTrees } from '../tree-diff.ts';
 import { baseSha, changesOf, commitOf, moveHead, type Pull } from '../world.ts';
 import type { CommitDetails, Stage } from './stage.ts';
 
-/** Commits, and the branches and tags that name them. Repositories are `owner/name`. */
-export interface Commits {
-  /** Commits on a branch, which is made from the default one if need be. Returns the commit's id. */
-  commit(repository: string, branch: string, files: Changes, details?: CommitDetails): string;
-  /** Names a commit; one of the same name moves. */
-  tag(repository: string, name: string, sha: string): void;
-  /** Commits on the pull request's branch. Returns the new head. */
-  push(repository: string, number: number, files: Changes, details?: CommitDetails): string;
-  /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
-  updateBranch(repository: string, number: number, author: string, own?: Changes): string;
-  /**
-   * Puts one commit on the base branch in the place of all that the pull request had. Returns the new head. On GitHub
-   * the reviews move to it if the patch is the same.
-   */
-  forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string;
-  /** Pushes a commit that exists already, by force. Reviews stay at the commit they were given for. */
-  pushCommit(repository: string, number: number, sha: string): void;
-  /** Moves a branch to a commit by force. Pull requests from it stay as they are. */
-  reset(repository: string, branch: string, sha: string): void;
-  /** Pull requests from it keep what they had; GitHub and Gitea close them. */
-  deleteBranch(repository: string, branch: string): void;
-  head(repository: string, branch: string): string;
-  parents(sha: string): readonly string[];
-}
-
-export function makeCommits(stage: Stage): Commits {
+/** Commits, and the branches and tags that name them. */
+export function makeCommits(stage: Stage) {
   const { world, forge, now, find, pull, commitOn, openFrom, record, change } = stage;
 
   const patchOf = (of: Pull) => JSON.stringify(changesOf(world, of).map(({ path, patch }) => [path, patch]));
@@ -39,15 +15,20 @@ export function makeCommits(stage: Stage): Commits {
   }
 
   return {
-    commit: (repository, branch, files, details) => commitOn(find(repository), branch, files, details),
-    tag(repository, name, sha) {
+    /** Commits on a branch, which is made from the default one if need be. Returns the commit's id. */
+    commit: (repository: string, branch: string, files: Changes, details?: CommitDetails): string =>
+      commitOn(find(repository), branch, files, details),
+    /** Names a commit; one of the same name moves. */
+    tag(repository: string, name: string, sha: string) {
       find(repository).tags.set(name, sha);
     },
-    push(repository, number, files, details) {
+    /** Commits on the pull request's branch. Returns the new head. */
+    push(repository: string, number: number, files: Changes, details?: CommitDetails): string {
       const { headRepository, headBranch } = pull(repository, number);
       return commitOn(headRepository, headBranch, files, details);
     },
-    updateBranch(repository, number, author, own = {}) {
+    /** Merges the base branch into the pull request's, as the button does, with changes of the merge's own. */
+    updateBranch(repository: string, number: number, author: string, own: Changes = {}): string {
       const on = pull(repository, number);
       const message = `Merge branch '${on.baseBranch}' into ${on.headBranch}${forge === 'github' ? '' : '\n'}`;
       const tip = baseSha(on);
@@ -58,7 +39,11 @@ export function makeCommits(stage: Stage): Commits {
       const files = { ...Object.fromEntries(brought), ...own };
       return commitOn(on.headRepository, on.headBranch, files, { message, author, merging: [tip] });
     },
-    forcePush(repository, number, files, details) {
+    /**
+     * Puts one commit on the base branch in the place of all that the pull request had. Returns the new head. On GitHub
+     * the reviews move to it if the patch is the same.
+     */
+    forcePush(repository: string, number: number, files: Changes, details?: CommitDetails): string {
       const { headRepository, headBranch, baseBranch, repository: target } = pull(repository, number);
       const pulls = openFrom(headRepository, headBranch).map((on) => ({ on, sha: on.headSha, patch: patchOf(on) }));
       headRepository.branches.set(headBranch, target.branches.get(baseBranch) ?? '');
@@ -75,7 +60,8 @@ export function makeCommits(stage: Stage): Commits {
       }
       return head;
     },
-    pushCommit(repository, number, sha) {
+    /** Pushes a commit that exists already, by force. Reviews stay at the commit they were given for. */
+    pushCommit(repository: string, number: number, sha: string) {
       const { headRepository, headBranch } = pull(repository, number);
       headRepository.branches.set(headBranch, sha);
       headRepository.pushedAt = now();
@@ -87,19 +73,21 @@ export function makeCommits(stage: Stage): Commits {
         record(on, 'force-pushed', { push });
       }
     },
-    reset(repository, branch, sha) {
+    /** Moves a branch to a commit by force. Pull requests from it stay as they are. */
+    reset(repository: string, branch: string, sha: string) {
       const on = find(repository);
       on.branches.set(branch, sha);
       on.pushedAt = now();
     },
-    deleteBranch(repository, branch) {
+    /** Pull requests from it keep what they had; GitHub and Gitea close them. */
+    deleteBranch(repository: string, branch: string) {
       const from = find(repository);
       for (const open of forge === 'forgejo' ? [] : openFrom(from, branch)) {
         change(open.repository.fullName, open.number, { state: 'closed' });
       }
       from.branches.delete(branch);
     },
-    head: (repository, branch) => find(repository).branches.get(branch) ?? '',
-    parents: (sha) => commitOf(world, sha).parents,
+    head: (repository: string, branch: string): string => find(repository).branches.get(branch) ?? '',
+    parents: (sha: string): readonly string[] => commitOf(world, sha).parents,
   };
 }

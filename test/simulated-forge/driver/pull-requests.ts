@@ -27,41 +27,8 @@ interface MergeDetails {
 /** The account of GitHub that merges what is in a queue. */
 const QUEUE = 'github-merge-queue[bot]';
 
-/** What happens to a pull request, from its opening to its merge. Repositories are `owner/name`. */
-export interface PullRequests {
-  openPullRequest(repository: string, details: OpenDetails): number;
-  edit(repository: string, number: number, change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>): void;
-  label(repository: string, number: number, ...names: string[]): void;
-  unlabel(repository: string, number: number, name: string): void;
-  clearLabels(repository: string, number: number): void;
-  /** In the place of those who were assigned before. */
-  assign(repository: string, number: number, ...logins: string[]): void;
-  /** Null: none any more. */
-  setMilestone(repository: string, number: number, title: string | null): void;
-  /** The pull request does not count as changed, and there is no event. */
-  renameMilestone(repository: string, number: number, title: string | null): void;
-  /** Asks for a merge into another branch. */
-  retarget(repository: string, number: number, branch: string): void;
-  close(repository: string, number: number): void;
-  reopen(repository: string, number: number): void;
-  /** False when the base branch requires a status that the head does not have as a success. */
-  merge(repository: string, number: number, details?: MergeDetails): boolean;
-  /**
-   * Somebody pushes a commit that has the head, and the forge finds the pull request merged. Gitea and Forgejo take the
-   * time that the commit's author has written into it: `at`.
-   */
-  mergeByHand(repository: string, number: number, sha: string, by: string, at?: string): void;
-  /** Puts it last in the merge queue of its base. Returns the commit of its group. */
-  enqueue(repository: string, number: number, how?: 'merge' | 'squash' | 'rebase'): string;
-  /** Merges all that are in a queue, as one group: the base moves to the commit of the last one. */
-  mergeQueue(repository: string, branch: string): void;
-  /** Takes it out of its queue. The groups of those behind it stay as they are. */
-  dequeue(repository: string, number: number): void;
-  // What there is to see
-  pull(repository: string, number: number): Pull;
-}
-
-export function makePullRequests(stage: Stage): PullRequests {
+/** What happens to a pull request, from its opening to its merge. */
+export function makePullRequests(stage: Stage) {
   const { world, forge, now, find, pull, commitOn, record, change } = stage;
 
   /** As Gitea: of the statuses that a pattern names there is one at least, and all are a success. */
@@ -113,7 +80,7 @@ export function makePullRequests(stage: Stage): PullRequests {
   }
 
   return {
-    openPullRequest(repository, details) {
+    openPullRequest(repository: string, details: OpenDetails): number {
       const target = find(repository);
       const source = details.from === undefined ? target : find(details.from);
       const { agit = false } = details;
@@ -152,20 +119,30 @@ export function makePullRequests(stage: Stage): PullRequests {
       recordAll(pull(repository, number));
       return number;
     },
-    edit: change,
-    label(repository, number, ...names) {
+    edit: change as (
+      repository: string,
+      number: number,
+      change: Partial<Pick<Pull, 'title' | 'body' | 'draft'>>,
+    ) => void,
+    label(repository: string, number: number, ...names: string[]) {
       change(repository, number, { labels: [...pull(repository, number).labels, ...names] });
     },
-    unlabel(repository, number, name) {
+    unlabel(repository: string, number: number, name: string) {
       change(repository, number, { labels: pull(repository, number).labels.filter((label) => label !== name) });
     },
-    clearLabels: (repository, number) => change(repository, number, { labels: [] }),
-    assign: (repository, number, ...assignees) => change(repository, number, { assignees }),
-    setMilestone: (repository, number, milestone) => change(repository, number, { milestone }),
-    renameMilestone(repository, number, milestone) {
+    clearLabels: (repository: string, number: number): void => change(repository, number, { labels: [] }),
+    /** In the place of those who were assigned before. */
+    assign: (repository: string, number: number, ...assignees: string[]): void =>
+      change(repository, number, { assignees }),
+    /** Null: none any more. */
+    setMilestone: (repository: string, number: number, milestone: string | null): void =>
+      change(repository, number, { milestone }),
+    /** The pull request does not count as changed, and there is no event. */
+    renameMilestone(repository: string, number: number, milestone: string | null) {
       pull(repository, number).milestone = milestone;
     },
-    retarget(repository, number, baseBranch) {
+    /** Asks for a merge into another branch. */
+    retarget(repository: string, number: number, baseBranch: string) {
       change(repository, number, { baseBranch });
       const on = pull(repository, number);
       record(on, 'retargeted');
@@ -174,9 +151,14 @@ export function makePullRequests(stage: Stage): PullRequests {
         recordAll(on);
       }
     },
-    close: (repository, number) => change(repository, number, { state: 'closed' }),
-    reopen: (repository, number) => change(repository, number, { state: 'open' }),
-    merge(repository, number, { how = 'merge', by = 'bob', force = false } = {}) {
+    close: (repository: string, number: number): void => change(repository, number, { state: 'closed' }),
+    reopen: (repository: string, number: number): void => change(repository, number, { state: 'open' }),
+    /** False when the base branch requires a status that the head does not have as a success. */
+    merge(
+      repository: string,
+      number: number,
+      { how = 'merge', by = 'bob', force = false }: MergeDetails = {},
+    ): boolean {
       const found = pull(repository, number);
       if (!force && !meetsProtection(found)) {
         return false;
@@ -187,7 +169,11 @@ export function makePullRequests(stage: Stage): PullRequests {
       change(repository, number, { state: 'closed', merged: { at: now(), closedAt: now(), into, as, commits, by } });
       return true;
     },
-    mergeByHand(repository, number, sha, by, at = now()) {
+    /**
+     * Somebody pushes a commit that has the head, and the forge finds the pull request merged. Gitea and Forgejo take the
+     * time that the commit's author has written into it: `at`.
+     */
+    mergeByHand(repository: string, number: number, sha: string, by: string, at: string = now()) {
       const { baseBranch, repository: target } = pull(repository, number);
       const into = target.branches.get(baseBranch) ?? '';
       const commits = [sha];
@@ -203,7 +189,8 @@ export function makePullRequests(stage: Stage): PullRequests {
         merged: { at: claimed, closedAt: now(), into, as: sha, commits, by },
       });
     },
-    enqueue(repository, number, how = 'merge') {
+    /** Puts it last in the merge queue of its base. Returns the commit of its group. */
+    enqueue(repository: string, number: number, how: 'merge' | 'squash' | 'rebase' = 'merge'): string {
       const on = pull(repository, number);
       const { headSha, baseBranch, repository: target } = on;
       const entries = target.mergeQueues.get(baseBranch) ?? [];
@@ -220,7 +207,8 @@ export function makePullRequests(stage: Stage): PullRequests {
       target.mergeQueues.set(baseBranch, [...entries, { number, headSha: group, commits }]);
       return group;
     },
-    mergeQueue(repository, branch) {
+    /** Merges all that are in a queue, as one group: the base moves to the commit of the last one. */
+    mergeQueue(repository: string, branch: string) {
       const target = find(repository);
       const into = target.branches.get(branch) ?? '';
       const entries = target.mergeQueues.get(branch) ?? [];
@@ -232,7 +220,8 @@ export function makePullRequests(stage: Stage): PullRequests {
         change(repository, number, { state: 'closed', merged });
       }
     },
-    dequeue(repository, number) {
+    /** Takes it out of its queue. The groups of those behind it stay as they are. */
+    dequeue(repository: string, number: number) {
       const { baseBranch, repository: target } = pull(repository, number);
       const entries = target.mergeQueues.get(baseBranch) ?? [];
       target.mergeQueues.set(

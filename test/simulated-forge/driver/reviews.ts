@@ -23,34 +23,12 @@ interface InlineAt {
   readonly state?: Review['state'];
 }
 
-/** What people say of a pull request. Repositories are `owner/name`. */
-export interface Reviews {
-  /** Of the present head. */
-  review(repository: string, number: number, author: string, state: Review['state'], body?: string): Review;
-  dismiss(repository: string, number: number, review: number, message?: string): void;
-  /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
-  requestReview(repository: string, number: number, reviewer: string, by?: string): void;
-  /** By whoever opened it, unless `by` says otherwise. */
-  withdrawReviewRequest(repository: string, number: number, reviewer: string, by?: string): void;
-  comment(
-    repository: string,
-    number: number,
-    author: string,
-    body: string,
-    details?: Pick<Comment, 'byEmail' | 'importedFrom'>,
-  ): Comment;
-  /** Whoever may write can edit anybody's. */
-  editComment(repository: string, number: number, comment: number, body: string): void;
-  deleteComment(repository: string, number: number, comment: number): void;
-  commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment;
-  /** Resolves the conversation that a comment begins; with `by` undefined, takes that back. Nothing else shows it. */
-  resolve(repository: string, number: number, comment: number, by: string | undefined): InlineComment;
-}
-
-export function makeReviews(stage: Stage): Reviews {
+/** What people say of a pull request. */
+export function makeReviews(stage: Stage) {
   const { world, forge, now, pull, record, change } = stage;
 
-  const review: Reviews['review'] = (repository, number, author, state, body = '') => {
+  /** Of the present head. */
+  function review(repository: string, number: number, author: string, state: Review['state'], body = ''): Review {
     const on = pull(repository, number);
     const made: Review = {
       id: newId(world),
@@ -69,11 +47,11 @@ export function makeReviews(stage: Stage): Reviews {
     on.requested = on.requested.filter((asked) => asked !== author && !world.teams.get(asked)?.includes(author));
     touch(on);
     return made;
-  };
+  }
 
   return {
     review,
-    dismiss(repository, number, review, message = '') {
+    dismiss(repository: string, number: number, review: number, message = '') {
       const on = pull(repository, number);
       if (forge === 'gitea' && on.merged) {
         throw new Error("can't dismiss a review associated to a closed or merged PR");
@@ -85,7 +63,8 @@ export function makeReviews(stage: Stage): Reviews {
       }
       touch(on);
     },
-    requestReview(repository, number, reviewer, by) {
+    /** Requests a review of a person, or of a team (`organisation/team`). It ends with the next one of that person, or of a member. */
+    requestReview(repository: string, number: number, reviewer: string, by?: string) {
       const on = pull(repository, number);
       record(on, 'review-requested', { request: { reviewer, by: by ?? on.author } });
       change(repository, number, { requested: [...on.requested, reviewer] });
@@ -95,7 +74,8 @@ export function makeReviews(stage: Stage): Reviews {
         review.official = false;
       }
     },
-    withdrawReviewRequest(repository, number, reviewer, by) {
+    /** By whoever opened it, unless `by` says otherwise. */
+    withdrawReviewRequest(repository: string, number: number, reviewer: string, by?: string) {
       const on = pull(repository, number);
       record(on, 'review-request-withdrawn', { request: { reviewer, by: by ?? on.author } });
       change(repository, number, { requested: on.requested.filter((candidate) => candidate !== reviewer) });
@@ -104,7 +84,13 @@ export function makeReviews(stage: Stage): Reviews {
         newest.official = true;
       }
     },
-    comment(repository, number, author, body, details = {}) {
+    comment(
+      repository: string,
+      number: number,
+      author: string,
+      body: string,
+      details: Pick<Comment, 'byEmail' | 'importedFrom'> = {},
+    ): Comment {
       const made = { id: newId(world), author, body, at: now(), ...details };
       const on = pull(repository, number);
       on.comments.push(made);
@@ -112,11 +98,12 @@ export function makeReviews(stage: Stage): Reviews {
       touch(on);
       return made;
     },
-    editComment(repository, number, comment, body) {
+    /** Whoever may write can edit anybody's. */
+    editComment(repository: string, number: number, comment: number, body: string) {
       const edited = pull(repository, number).comments.find(({ id }) => id === comment);
       Object.assign(edited ?? {}, { body, editedAt: now() });
     },
-    deleteComment(repository, number, comment) {
+    deleteComment(repository: string, number: number, comment: number) {
       const on = pull(repository, number);
       on.comments.splice(
         on.comments.findIndex(({ id }) => id === comment),
@@ -124,7 +111,7 @@ export function makeReviews(stage: Stage): Reviews {
       );
       countComments(on);
     },
-    commentInline(repository, number, author, at) {
+    commentInline(repository: string, number: number, author: string, at: InlineAt): InlineComment {
       const on = pull(repository, number);
       const { path, line, body, replyTo, state = 'commented' } = at;
       countComments(on);
@@ -136,7 +123,8 @@ export function makeReviews(stage: Stage): Reviews {
       on.inlineComments.push(comment);
       return comment;
     },
-    resolve(repository, number, comment, by) {
+    /** Resolves the conversation that a comment begins; with `by` undefined, takes that back. Nothing else shows it. */
+    resolve(repository: string, number: number, comment: number, by: string | undefined): InlineComment {
       const found = pull(repository, number).inlineComments.find(({ id }) => id === comment);
       if (found === undefined) {
         throw new Error(`there is no comment ${comment} at a line`);

@@ -12,24 +12,6 @@ import {
   type World,
 } from '../world.ts';
 
-/** What a story's people act on: the world of a forge, and what several of their actions need. */
-export interface Stage {
-  readonly world: World;
-  readonly forge: ForgeName;
-  now(): string;
-  /** By its present name or an earlier one; throws when there is none. */
-  find(fullName: string): Repository;
-  pull(repository: string, number: number): Pull;
-  addRepository(fullName: string, branches: Map<string, string>): Repository;
-  /** Moves the open pull requests from the branch along. Returns the commit's id. */
-  commitOn(repository: Repository, branch: string, files: Changes, details?: CommitDetails): string;
-  /** The open pull requests from a branch. */
-  openFrom(repository: Repository, branch: string): readonly Pull[];
-  record(on: Pull, kind: PullEvent['kind'], details?: Pick<PullEvent, 'message' | 'push' | 'request'>): void;
-  /** Records what the timeline tells of it. */
-  change(repository: string, number: number, changes: Partial<Pull>): void;
-}
-
 export interface CommitDetails {
   readonly message?: string;
   readonly author?: string;
@@ -47,9 +29,13 @@ export interface CommitDetails {
 
 export const MAIN = 'main';
 
-export function makeStage(world: World, forge: ForgeName): Stage {
+export type Stage = ReturnType<typeof makeStage>;
+
+/** What a story's people act on: the world of a forge, and what several of their actions need. */
+export function makeStage(world: World, forge: ForgeName) {
   const now = () => new Date().toISOString();
 
+  /** By its present name or an earlier one; throws when there is none. */
   function find(fullName: string): Repository {
     const repository = findRepository(world, fullName) ?? world.renames.get(fullName.toLowerCase());
     if (repository === undefined) {
@@ -67,7 +53,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
   }
 
   function addRepository(fullName: string, branches: Map<string, string>): Repository {
-    const repository = {
+    const repository: Repository = {
       id: newId(world),
       fullName,
       defaultBranch: MAIN,
@@ -92,6 +78,7 @@ export function makeStage(world: World, forge: ForgeName): Stage {
     return repository;
   }
 
+  /** Moves the open pull requests from the branch along. Returns the commit's id. */
   function commitOn(repository: Repository, branch: string, files: Changes, details: CommitDetails = {}): string {
     const { message = 'Change something', author = 'alice', committer = author, merging = [] } = details;
     const { verified = false, signer } = details;
@@ -128,10 +115,11 @@ export function makeStage(world: World, forge: ForgeName): Stage {
     return found;
   }
 
-  const record: Stage['record'] = (on, kind, details = {}) => {
+  function record(on: Pull, kind: PullEvent['kind'], details: Pick<PullEvent, 'message' | 'push' | 'request'> = {}) {
     on.events.push({ id: newId(world), kind, at: now(), ...details });
-  };
+  }
 
+  /** Records what the timeline tells of it. */
   function change(repository: string, number: number, changes: Partial<Pull>): void {
     const changed = pull(repository, number);
     for (const kind of eventsOf(changed, changes)) {

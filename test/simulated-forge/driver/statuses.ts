@@ -1,40 +1,19 @@
 import { type CheckRun, type CheckSuite, newId, type Status, type WorkflowRun } from '../world.ts';
 import type { Stage } from './stage.ts';
 
-/** What is said of a commit. Repositories are `owner/name`. */
-export interface Statuses {
-  statuses(repository: string, sha?: string): readonly Status[];
-  /** Sets a status in anybody's name. */
-  setStatus(
-    repository: string,
-    sha: string,
-    status: Pick<Status, 'context' | 'state' | 'description' | 'author'> & Partial<Pick<Status, 'targetUrl' | 'at'>>,
-  ): Status;
-  /**
-   * A check run of an App's: a new one, as each attempt has, which began after all before it had ended. Without a
-   * conclusion it is in progress; one of GitHub Actions ends that of its name. It is in the App's newest suite of the
-   * commit unless told. GitHub's alone.
-   */
-  runCheck(
-    repository: string,
-    sha: string,
-    run: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string; suite?: CheckSuite; startedAt?: string },
-  ): CheckRun;
-  /**
-   * A check suite without runs, queued as GitHub makes one for each App. One of GitHub Actions is of a workflow of its
-   * own unless told. GitHub's alone.
-   */
-  openSuite(repository: string, sha: string, app: string, workflow?: Partial<WorkflowRun>): CheckSuite;
-}
-
 /** A second for each id, so that what is made later is later. */
 function timeOf(id: number): string {
   return new Date(Date.UTC(2026, 0, 1) + id * 1_000).toISOString();
 }
 
-export function makeStatuses(stage: Stage): Statuses {
+/** What is said of a commit. */
+export function makeStatuses(stage: Stage) {
   const { world, find } = stage;
 
+  /**
+   * A check suite without runs, queued as GitHub makes one for each App. One of GitHub Actions is of a workflow of its
+   * own unless told. GitHub's alone.
+   */
   function openSuite(repository: string, sha: string, app: string, run?: Partial<WorkflowRun>): CheckSuite {
     const id = newId(world);
     const workflow = { file: `${id}.yml`, event: 'pull_request', branch: 'topic', ...run };
@@ -44,14 +23,34 @@ export function makeStatuses(stage: Stage): Statuses {
   }
 
   return {
-    statuses: (repository, sha) =>
+    statuses: (repository: string, sha?: string): readonly Status[] =>
       find(repository).statuses.filter((status) => sha === undefined || status.sha === sha),
-    setStatus(repository, sha, status) {
+    /** Sets a status in anybody's name. */
+    setStatus(
+      repository: string,
+      sha: string,
+      status: Pick<Status, 'context' | 'state' | 'description' | 'author'> & Partial<Pick<Status, 'targetUrl' | 'at'>>,
+    ): Status {
       const made = { id: newId(world), sha, targetUrl: '', at: new Date().toISOString(), ...status };
       find(repository).statuses.push(made);
       return made;
     },
-    runCheck(repository, sha, { name, app, conclusion, suite: given, startedAt }) {
+    /**
+     * A check run of an App's: a new one, as each attempt has, which began after all before it had ended. Without a
+     * conclusion it is in progress; one of GitHub Actions ends that of its name. It is in the App's newest suite of the
+     * commit unless told. GitHub's alone.
+     */
+    runCheck(
+      repository: string,
+      sha: string,
+      {
+        name,
+        app,
+        conclusion,
+        suite: given,
+        startedAt,
+      }: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string; suite?: CheckSuite; startedAt?: string },
+    ): CheckRun {
       const status = conclusion === undefined ? 'in_progress' : 'completed';
       const { checkRuns, checkSuites } = find(repository);
       const newest = checkSuites.findLast((suite) => suite.sha === sha && suite.app === app);
