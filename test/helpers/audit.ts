@@ -56,7 +56,6 @@ export const PASSED: VerdictRecord = {
   overrides: [],
 };
 
-/** Its merge. */
 export const MERGED: MergeRow = {
   mergedAt: new Date(Math.floor(Date.now() / 1_000) * 1_000 - 3_600_000),
   repositoryId: '7',

@@ -8,16 +8,7 @@ import type { Manifest } from './manifests.ts';
  * As much of a Kubernetes API server as helm needs to render a chart against a cluster: it says what kinds there are,
  * and answers a `lookup` with the objects it was given. It runs nothing, and nothing can be written to it over HTTP.
  */
-export interface Cluster {
-  /** Arguments that lead helm's `template` here. */
-  readonly helmArguments: readonly string[];
-  /** Takes objects in, as an install would. */
-  put(manifests: readonly Manifest[]): void;
-  close(): Promise<void>;
-}
-
-export async function startCluster(kubernetes: string, namespace: string): Promise<Cluster> {
-  /** By path, as `/api/v1/namespaces/x/secrets/y`. */
+export async function startCluster(kubernetes: string, namespace: string) {
   const objects = new Map<string, Manifest>();
   /** Of a namespace that is not there it is empty, as that of a real server is. */
   const listAt = (path: string) => {
@@ -42,7 +33,7 @@ export async function startCluster(kubernetes: string, namespace: string): Promi
 
   return {
     helmArguments: ['--dry-run=server', '--kube-apiserver', url, '--disable-openapi-validation'],
-    put(manifests) {
+    put(manifests: readonly Manifest[]) {
       for (const manifest of manifests) {
         const resource = RESOURCES.find(({ id }) => id === `${manifest.apiVersion}/${manifest.kind}`);
         if (resource === undefined) {

@@ -7,12 +7,10 @@ export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Undefined at the root. */
   readonly parent: string | undefined;
   /** 2 server, 3 client, 5 consumer. */
   readonly kind: number;
   readonly failed: boolean;
-  /** Milliseconds since the epoch. */
   readonly start: number;
   readonly end: number;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -46,18 +44,9 @@ interface Exported {
 /** How a collector answers. `hang`: not at all, until it is told otherwise. */
 export type CollectorMood = 'ok' | 'hang' | 'failing';
 
-export interface Collector extends AsyncDisposable {
-  readonly url: string;
-  readonly spans: readonly ReceivedSpan[];
-  /** Everything received, as text. */
-  readonly text: () => string;
-  readonly headers: readonly NodeJS.Dict<string | string[]>[];
-  /** Answers what hangs, when the mood is another one. */
-  become(mood: CollectorMood): void;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-/** A collector of traces on 127.0.0.1. */
-export async function startCollector(first: CollectorMood = 'ok'): Promise<Collector> {
+export async function startCollector(first: CollectorMood = 'ok') {
   let mood = first;
   const spans: ReceivedSpan[] = [];
   const bodies: string[] = [];
@@ -93,7 +82,8 @@ export async function startCollector(first: CollectorMood = 'ok'): Promise<Colle
     spans,
     headers,
     text: () => bodies.join('\n'),
-    become(next) {
+    /** Answers what hangs, when the mood is another one. */
+    become(next: CollectorMood) {
       mood = next;
       for (const response of hanging) {
         hanging.delete(response);

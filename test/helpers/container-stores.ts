@@ -26,7 +26,6 @@ export const PATIENCE: Limits = { engineMs: 5_000, imageMs: 20_000, readyMs: 30_
 export const INSISTENT: Limits = { engineMs: 15_000, imageMs: 300_000, readyMs: 120_000 };
 
 export interface Unavailable {
-  /** To be read after a "because". */
   readonly unavailable: string;
 }
 

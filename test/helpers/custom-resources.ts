@@ -132,7 +132,6 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   'monitoring.coreos.com/v1/PrometheusRule': prometheusRule,
 };
 
-/** As `apiVersion/Kind`. */
 export const CUSTOM_KINDS: readonly string[] = Object.keys(SCHEMAS);
 
 /** What is wrong with a custom resource; undefined when the object is none that the chart knows. */

@@ -19,7 +19,6 @@ export async function addDays(database: pg.Pool | pg.ClientBase, count: number):
   }
 }
 
-/** Their names, of both tables. */
 export async function days(database: pg.Pool | pg.ClientBase): Promise<readonly string[]> {
   const { rows } = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class

@@ -23,7 +23,6 @@ export async function tryDocker(args: readonly string[], timeoutMs?: number): Pr
   );
 }
 
-/** Runs the docker command line and returns what it prints. */
 export async function docker(args: readonly string[], timeoutMs?: number): Promise<string> {
   const [command = '', ...rest] = args;
   const labels = Object.entries(OWNER).map(([name, value]) => `--label=${name}=${value}`);

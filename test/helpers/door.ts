@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Service, startService } from '../../src/composition/service.ts';
+import { startService } from '../../src/composition/service.ts';
 import { type Config, parseConfig, type Roles } from '../../src/config/config.ts';
 import { type Log, makeLog } from '../../src/log.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { makeMigratedDatabase, openPool, sharedRedisUrl } from './database.ts';
 import { PATIENCE } from './patience.ts';
-import { type Settling, watchJobs } from './settling.ts';
+import { watchJobs } from './settling.ts';
 import { forgetDeliveries, share } from './share.ts';
 import { signatureOf } from './signature.ts';
 import { readStoredBodies } from './stored-bodies.ts';
@@ -20,22 +20,6 @@ export const WORKER: Roles = { door: false, worker: true };
 
 /** A worker's threads take a quarter of a second of processor time to start: all workers of a test process share them. */
 const workersOfTheProcess = makeReviewWorkers();
-
-/** A real door on real stores, with its own database. */
-export interface Door extends AsyncDisposable {
-  readonly service: Service;
-  readonly url: string;
-  readonly metricsUrl: string;
-  readonly database: pg.Pool;
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  readonly settling: Settling;
-  /** Posts a body, signed unless `headers` says otherwise. An undefined header is left out. */
-  post(body: Uint8Array | string, headers?: RequestHeaders): Promise<Response>;
-  /** What is stored, decompressed, oldest first. */
-  deliveries(): Promise<readonly StoredRow[]>;
-  jobs(): Promise<readonly { readonly key: string; readonly state: string }[]>;
-}
 
 type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
@@ -69,7 +53,6 @@ function testConfig(env: Environment, roles: Roles): Config {
 }
 
 export interface DoorOptions {
-  /** Silent without one. */
   readonly log?: Log;
   /** Workers of its own, with so much processor time for a task: its metrics and its log tell of those that take longer. */
   readonly maxTaskMs?: number;
@@ -77,11 +60,13 @@ export interface DoorOptions {
   readonly patience?: number;
 }
 
+export type Door = Awaited<ReturnType<typeof openDoor>>;
+
 export async function openDoor(
   env: Environment = {},
   roles: Roles = DOOR,
   { log, maxTaskMs, patience = PATIENCE }: DoorOptions = {},
-): Promise<Door> {
+) {
   const fresh = env['DATABASE_URL'] === undefined ? await makeMigratedDatabase() : undefined;
   const databaseUrl = fresh?.url ?? env['DATABASE_URL'] ?? '';
   const redisUrl = env['REDIS_URL'] ?? (await sharedRedisUrl());
@@ -105,9 +90,11 @@ export async function openDoor(
     databaseUrl,
     redisUrl,
     settling,
-    post: (body, headers) => postWebhook(`${url}/webhook`, body, headers),
-    deliveries: () => storedDeliveries(database),
-    async jobs() {
+    /** Posts a body, signed unless `headers` says otherwise. An undefined header is left out. */
+    post: (body: Uint8Array | string, headers?: RequestHeaders): Promise<Response> =>
+      postWebhook(`${url}/webhook`, body, headers),
+    deliveries: (): Promise<readonly StoredRow[]> => storedDeliveries(database),
+    async jobs(): Promise<readonly { readonly key: string; readonly state: string }[]> {
       const { rows } = await database.query<{ key: string; state: string }>(
         'SELECT singleton_key AS key, state::text FROM gatehouse_jobs.job ORDER BY created_on, singleton_key',
       );
@@ -142,7 +129,6 @@ export async function storedDeliveries(database: pg.Pool): Promise<readonly Stor
   return rows.map((row) => ({ ...row, body: bodies.get(key(row)) ?? Buffer.alloc(0) }));
 }
 
-/** Signed with the secret of the doors of these tests. */
 export function sign(body: Uint8Array | string, secret = SECRET): string {
   return signatureOf(body, secret);
 }

@@ -22,7 +22,6 @@ const LINES_KEPT = 40;
 const MAX_CONNECTIONS = 500;
 
 export interface EmbeddedPostgres extends Store {
-  /** The major version, `18`. */
   readonly version: string;
   /** Stops without ceremony, leaving nothing running and no shared memory; the data is not to be used again. */
   discard(): Promise<void>;

@@ -5,7 +5,6 @@ import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { startEmbeddedValkey } from './embedded-valkey.ts';
 import type { Stores } from './stores.ts';
 
-/** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm';
 /** More than the databases of the tests that run at a time, with a gigabyte of write-ahead log. */
 const MEMORY_BYTES = 3 * 1_024 ** 3;

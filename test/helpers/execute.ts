@@ -7,7 +7,6 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 interface Options extends Pick<ExecFileOptions, 'cwd' | 'env'> {
   readonly input?: string | undefined;
-  /** A minute, unless it is given. */
   readonly timeoutMs?: number | undefined;
 }
 

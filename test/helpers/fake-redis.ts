@@ -34,7 +34,6 @@ export async function startFakeRedis(answer: (command: string, args: readonly st
   };
 }
 
-/** The reply that is an array of strings. */
 export function resp(words: readonly string[]): string {
   return [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word])].join('\r\n');
 }

@@ -24,9 +24,7 @@ const PEOPLE = {
 
 export type Person = keyof typeof PEOPLE;
 
-/** A real Gitea. */
 export interface Gitea {
-  /** Where people would open it: a `FORGE_URL`. */
   readonly url: string;
   readonly container: string;
   readonly version: string;
@@ -104,7 +102,6 @@ function settings(url: string): Record<string, string> {
   };
 }
 
-/** Returns the person's token. */
 async function createPerson(container: string, name: string, scopes: string): Promise<string> {
   const created = await inContainer(container, [
     ...['gitea', '--config', APP_INI, 'admin', 'user', 'create', '--must-change-password=false'],
@@ -118,12 +115,10 @@ async function createPerson(container: string, name: string, scopes: string): Pr
   return token;
 }
 
-/** All that it has written so far, its log of requests included. */
 export async function logOf(container: string): Promise<string> {
   return (await execute('docker', ['logs', container])).stdout;
 }
 
-/** Runs a command in the container and returns what it printed. */
 export async function inContainer(container: string, command: readonly string[]): Promise<string> {
   return (await execute('docker', ['exec', container, ...command])).stdout;
 }

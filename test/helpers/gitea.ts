@@ -41,7 +41,6 @@ export async function startGitea(): Promise<OwnGitea | string> {
   return message.reason;
 }
 
-/** Under this name the run hands its Gitea on to the test files. */
 export const GITEA_VARIABLE = 'TEST_GITEA';
 
 /** The Gitea of the test run; undefined where the run has none, and has said why. */
@@ -50,7 +49,6 @@ export function sharedGitea(): Gitea | undefined {
   return given === undefined ? undefined : JSON.parse(given);
 }
 
-/** Whether `TEST_FORGE` asks for a real forge. */
 export function asksForGitea(): boolean {
   const value = process.env['TEST_FORGE'] ?? '';
   if (value !== '' && value !== 'gitea') {

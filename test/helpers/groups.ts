@@ -3,9 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where the groups are written. */
 export const FOLDER = join(ROOT, 'dist/groups');
-/** Between the file and the title of a test of a group. */
 export const OF_FILE = ' › ';
 
 /**
@@ -53,7 +51,6 @@ export function writeGroups(): readonly string[] {
   return [...groups, ...alone];
 }
 
-/** The innermost of these folders. */
 function folderOf(file: string, folders: readonly string[]): string {
   const around = folders.filter((folder) => file.startsWith(`${folder}/`));
   return around.toSorted((a, b) => b.length - a.length)[0] ?? fail(`${file} is in no folder of a group`);
@@ -70,7 +67,6 @@ export function removeGroups(): void {
   rmSync(OWN_FOLDER, { recursive: true, force: true });
 }
 
-/** Returns its path, from the root. */
 export function writeGroup(name: string, files: readonly string[]): string {
   mkdirSync(OWN_FOLDER, { recursive: true });
   const path = join(OWN_FOLDER, `${name}.test.ts`);
@@ -81,7 +77,6 @@ export function writeGroup(name: string, files: readonly string[]): string {
   return relative(ROOT, path).replaceAll(sep, '/');
 }
 
-/** Whether a file, as AVA names it, is a group. */
 export const isGroup = (testFile: string): boolean => testFile.startsWith(FOLDER);
 
 /** Which file a test of a group belongs to, and its own title. A file that runs by itself is named by AVA. */

@@ -1,6 +1,5 @@
 /** Policies that use up the time of a thread: what somebody can write who wants to stop Gatehouse. */
 
-/** A policy of these rules, indented by four. */
 export function policy(...rules: readonly string[]): string {
   return `version: 1\nrules:\n${rules.map((rule, index) => `  - id: rule-${index}\n${rule}\n`).join('')}`;
 }
@@ -14,7 +13,6 @@ export const SLOW_TO_PARSE: string = policy(
 /** For {@link noise}: the automaton has more states than there are characters in it, and no two places of it are alike. */
 export const SLOW_TO_EVALUATE = `    forbid: { added_lines: '(a|b)*a(a|b){200}[^ab]' }`;
 
-/** Lines of a and b in no order. */
 export function noise(lines: number): string {
   let state = 1;
   const letter = () => {
@@ -24,7 +22,6 @@ export function noise(lines: number): string {
   return Array.from({ length: lines }, () => `${Array.from({ length: 240 }, letter).join('')}\n`).join('');
 }
 
-/** As many rules as a policy may have. */
 export const MANY_RULES: string = policy(
   ...Array.from({ length: 100 }, () => `    require: { title: '^feat: ' }\n    message: it must be a feature`),
 );

@@ -53,7 +53,6 @@ interface InboxOptions {
   readonly patience?: number;
 }
 
-/** An inbox on its own database, and its side effects. */
 export async function openInbox({
   jobStatements = async () => [],
   prepare = async () => {},
@@ -92,7 +91,6 @@ export function shareInbox(test: Test) {
   );
 }
 
-/** Every client that was taken from the pool was given back. */
 function assertNoLeak(pool: pg.Pool): void {
   if (pool.totalCount !== pool.idleCount) {
     throw new Error(`${pool.totalCount - pool.idleCount} clients were not released`);

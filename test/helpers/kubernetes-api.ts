@@ -6,7 +6,6 @@ import { isObject } from '../../src/common/is-object.ts';
  * required, and of what type. What OpenAPI does not say (that a port lies under 65536, say), this does not know either.
  */
 export interface ApiTypes {
-  /** The release the types were generated from, such as `1.36`. */
   readonly kubernetes: string;
   readonly models: Models;
 }
@@ -19,7 +18,6 @@ type Model = Readonly<Record<string, { readonly required: boolean; readonly type
 /** Lowest and highest supported: the lowest is what Chart.yaml's `kubeVersion` says. */
 export const SUPPORTED = ['1.30', '1.36'] as const;
 
-/** The objects of this project that are Kubernetes' own, and the model of each. */
 export const MODELS: Readonly<Record<string, string>> = {
   'v1/ConfigMap': 'V1ConfigMap',
   'v1/Pod': 'V1Pod',
@@ -35,7 +33,6 @@ export const MODELS: Readonly<Record<string, string>> = {
   'policy/v1/PodDisruptionBudget': 'V1PodDisruptionBudget',
 };
 
-/** As `apiVersion/Kind`. */
 export const KINDS: readonly string[] = Object.keys(MODELS);
 
 export const fileOf = (kubernetes: (typeof SUPPORTED)[number]) =>

@@ -19,7 +19,6 @@ export interface Metadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The parts of a pod that the tests look at. */
 export interface PodSpec {
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
@@ -77,7 +76,6 @@ export const CHART = fileURLToPath(new URL('../../charts/gatehouse/', import.met
 export const NAMESPACE = 'gatehouse-test';
 const RELEASE = 'gh';
 
-/** Values for PostgreSQL and Redis that run elsewhere. */
 export const OWN_STORES = {
   bundled: { postgresql: { enabled: false }, redis: { enabled: false } },
   database: { existingSecret: 'stores' },
@@ -87,7 +85,6 @@ export const OWN_STORES = {
 export interface Rendering {
   readonly chart?: string;
   readonly release?: string;
-  /** Values, as a values file would say them. */
   readonly values?: unknown;
   readonly valuesFile?: string;
   readonly kubernetes?: string;
@@ -174,7 +171,6 @@ export function podOf(manifest: Manifest): { readonly metadata: Metadata; readon
 
 export const containersOf = (pod: PodSpec): readonly Container[] => [...(pod.initContainers ?? []), ...pod.containers];
 
-/** What a Secret holds, decoded. */
 export function secretData(secret: Manifest): Readonly<Record<string, string>> {
   const entries = Object.entries(secret.data ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));

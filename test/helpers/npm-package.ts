@@ -12,9 +12,7 @@ export const CACHE = fileURLToPath(new URL('../../node_modules/.cache/gatehouse/
 
 /** A package of the npm registry that tests read but that nothing imports, so it is no dependency. */
 export interface PinnedPackage {
-  /** `name@version`, exact. */
   readonly spec: string;
-  /** As npm's lockfiles write it: `sha512-…`. */
   readonly integrity: string;
 }
 

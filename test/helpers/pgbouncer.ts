@@ -10,14 +10,12 @@ export const PGBOUNCER_IMAGE = 'edoburu/pgbouncer:v1.24.1-p1';
 
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
-/** A real PgBouncer before one database. */
 export interface PgBouncer extends AsyncDisposable {
   readonly url: string;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
 
-/** Its network is the machine's own. */
 export function startPgBouncer(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
   return onFreePort((port) => startOn(port, databaseUrl, mode));
 }

@@ -4,17 +4,6 @@ import { dirname, join } from 'node:path';
 import { docker, tryDocker } from './docker.ts';
 import { type Container, find, type Manifest, podOf, secretData, type Volume } from './manifests.ts';
 
-/** A Docker network on which the containers of a rendered chart find each other by the names of their Services. */
-export interface Playground {
-  /** Starts a container of an object's pod just as the manifest says, and leaves it running. */
-  start(manifests: readonly Manifest[], from: Origin): Promise<Running>;
-  /** Runs a container of an object's pod to its end, as kubelet would an init container or a test. */
-  finish(manifests: readonly Manifest[], from: Origin): Promise<Finished>;
-  /** Starts a container that no manifest knows, under its own name. The arguments are those of `docker create`. */
-  startBeside(name: string, args: readonly string[]): Promise<Running>;
-  close(): Promise<void>;
-}
-
 export interface Origin {
   readonly kind: string;
   readonly name: string;
@@ -26,9 +15,7 @@ export interface Running {
   /** Where this machine reaches a port of the container. */
   address(containerPort: number): Promise<string>;
   exec(command: readonly string[]): Promise<string>;
-  /** What it has written to standard output so far. */
   output(): Promise<string>;
-  /** Waits for its own end. */
   ended(): Promise<Finished>;
   /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet does. Resolves with the exit code. */
   stop(): Promise<number>;
@@ -39,12 +26,14 @@ export interface Finished {
   readonly output: string;
 }
 
-/** Kubernetes' own. */
 const DEFAULT_GRACE_SECONDS = 30;
 /** Longer than `gatehouse migrate --wait 60`. */
 const FINISH_MS = 120_000;
 
-export async function makePlayground(name: string): Promise<Playground> {
+export type Playground = Awaited<ReturnType<typeof makePlayground>>;
+
+/** A Docker network on which the containers of a rendered chart find each other by the names of their Services. */
+export async function makePlayground(name: string) {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-pods-'));
   // The containers' users are not this one.
   await chmod(folder, 0o755);
@@ -86,14 +75,17 @@ export async function makePlayground(name: string): Promise<Playground> {
   }
 
   return {
-    async start(manifests, origin) {
+    /** Starts a container of an object's pod just as the manifest says, and leaves it running. */
+    async start(manifests: readonly Manifest[], origin: Origin): Promise<Running> {
       const pod = podOf(find(manifests, origin.kind, origin.name));
       return run(await create(manifests, origin), pod?.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS);
     },
-    async startBeside(alias, args) {
+    /** Starts a container that no manifest knows, under its own name. The arguments are those of `docker create`. */
+    async startBeside(alias: string, args: readonly string[]): Promise<Running> {
       return run(await createWith(['--network-alias', alias, ...args]), DEFAULT_GRACE_SECONDS);
     },
-    async finish(manifests, origin) {
+    /** Runs a container of an object's pod to its end, as kubelet would an init container or a test. */
+    async finish(manifests: readonly Manifest[], origin: Origin): Promise<Finished> {
       const running = await run(await create(manifests, origin), DEFAULT_GRACE_SECONDS);
       return running.ended();
     },
@@ -112,9 +104,7 @@ export async function makePlayground(name: string): Promise<Playground> {
 }
 
 interface Place {
-  /** For the files of Secrets. */
   readonly folder: string;
-  /** By which volumes are found again. */
   readonly label: string;
 }
 

@@ -1,6 +1,5 @@
 import { containersOf, type PodSpec } from './manifests.ts';
 
-/** Volume types that Pod Security "restricted" allows. */
 const VOLUMES = [
   'configMap',
   'csi',

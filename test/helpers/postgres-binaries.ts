@@ -65,7 +65,6 @@ async function executable(binaries: PostgresBinaries): Promise<PostgresBinaries>
   return binaries;
 }
 
-/** Whether any user could enter this folder. */
 export async function isReachable(folder: string): Promise<boolean> {
   const { mode } = await stat(folder);
   if ((mode & REACHABLE_BY_OTHERS) === 0) {

@@ -16,13 +16,11 @@ const READY = 'database system is ready to accept ';
 /** A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. */
 export interface PostgresServer {
   readonly url: string;
-  /** Runs a statement on it. */
   query(text: string, values?: string[]): Promise<pg.QueryResult>;
   kill(): Promise<void>;
   start(): Promise<void>;
   /** A standby becomes a primary. Resolves when it can write. */
   promote(): Promise<void>;
-  /** SIGKILL, and its data is gone. */
   destroy(): Promise<void>;
 }
 

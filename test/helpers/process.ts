@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { inTime } from './deadline.ts';
@@ -12,29 +12,17 @@ export interface Finished {
   readonly stderr: string;
 }
 
-export interface GatehouseProcess {
-  readonly child: ChildProcess;
-  /** Waits for a log line with this message, and gives the line's fields. */
-  logged(message: string): Promise<Readonly<Record<string, unknown>>>;
-  /** Waits for its end; for nobody may it go on for another minute. */
-  ended(): Promise<Finished>;
-  output(): string;
-}
-
 /** Where a process with `PORT=0` and `METRICS_PORT=0` listens, once it does. */
 export async function portsOf({ logged }: Pick<GatehouseProcess, 'logged'>) {
   return (await logged('Gatehouse is listening')) as { readonly port: number; readonly metricsPort: number };
 }
 
+export type GatehouseProcess = ReturnType<typeof gatehouse>;
+
 /**
  * A real `gatehouse` process. Its environment is only what is given, beside the path and where Node keeps compiled modules. `main`: of another version.
  */
-export function gatehouse(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  input = '',
-  main = MAIN,
-): GatehouseProcess {
+export function gatehouse(args: readonly string[], env: Readonly<Record<string, string>>, input = '', main = MAIN) {
   const { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [main, ...args], {
     env: { PATH, NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, ...env },
@@ -57,13 +45,15 @@ export function gatehouse(
 
   return {
     child,
-    ended: () =>
+    /** Waits for its end; for nobody may it go on for another minute. */
+    ended: (): Promise<Finished> =>
       inTime(`gatehouse ${args[0]} ended`, finished).catch((cause) => {
         child.kill('SIGKILL');
         throw new Error(`${cause.message}:\n${stdout}${stderr}`, { cause });
       }),
-    output: () => stdout + stderr,
-    logged(message) {
+    output: (): string => stdout + stderr,
+    /** Waits for a log line with this message, and gives the line's fields. */
+    logged(message: string): Promise<Readonly<Record<string, unknown>>> {
       const found = Promise.withResolvers<Readonly<Record<string, unknown>>>();
       const look = () => {
         const line = stdout.split('\n').find((text) => text.includes(`"msg":"${message}"`));

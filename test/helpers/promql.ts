@@ -9,7 +9,6 @@ export interface SeriesUse {
 /** Grafana puts a duration in place of these. */
 const GRAFANA_DURATION = /\$__(?:rate_)?interval/g;
 
-/** Every series of an expression. Throws where the expression is not PromQL. */
 export function seriesIn(expression: string): SeriesUse[] {
   return parse(expression, 'VectorSelector').map(({ node, textOf }) => {
     const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map((matcher) => ({

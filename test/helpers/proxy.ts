@@ -2,36 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A TCP relay before a store, for faults that the store itself cannot have. It starts in `pass`. */
-export interface TcpProxy {
-  readonly port: number;
-  /** The target's URL with this proxy's address. */
-  readonly url: string;
-  /** Connections that clients hold open. */
-  readonly open: number;
-  /** Forwards everything; what `hang` held back goes first. */
-  pass(): Promise<void>;
-  /** Accepts connections and forwards nothing; those that are open freeze. */
-  hang(): Promise<void>;
-  /** Forwards every piece this many milliseconds late, each way, in order. */
-  delay(milliseconds: number): Promise<void>;
-  /** Resets every connection, and each new one. It keeps its port, which another process could take. */
-  reset(): void;
-  /** Resets the connections that are open, once; new ones are treated as before. */
-  cut(): void;
-  /** New connections lead to this URL's host and port; those that are open stay where they are. */
-  lead(target: string): void;
-  close(): Promise<void>;
-}
-
 export interface ProxyAddress {
   /** 127.0.0.1, unless others have to reach it. */
   readonly host?: string;
-  /** 0, the default, takes a free one. */
   readonly port?: number;
 }
 
+export type TcpProxy = Awaited<ReturnType<typeof startProxy>>;
+
 /**
+ * A TCP relay before a store, for faults that the store itself cannot have. It starts in `pass`.
  * `target` is a URL with a port (`postgres://…`, `redis://…`), or a port on 127.0.0.1. `makeReader` is called for each
  * connection, and what it returns for each piece that the client sends.
  */
@@ -39,7 +19,7 @@ export async function startProxy(
   target: string | number,
   { host = '127.0.0.1', port: wanted = 0 }: ProxyAddress = {},
   makeReader?: () => (piece: Buffer) => void,
-): Promise<TcpProxy> {
+) {
   const url = new URL(typeof target === 'number' ? `tcp://127.0.0.1:${target}` : target);
   let upstream = addressOf(url);
   const clients = new Set<Socket>();
@@ -120,20 +100,26 @@ export async function startProxy(
     get open() {
       return open;
     },
-    pass: () => forwardAgain(0),
-    delay: (milliseconds) => forwardAgain(milliseconds),
+    /** Forwards everything; what `hang` held back goes first. */
+    pass: (): Promise<void> => forwardAgain(0),
+    /** Forwards every piece this many milliseconds late, each way, in order. */
+    delay: (milliseconds: number): Promise<void> => forwardAgain(milliseconds),
+    /** Accepts connections and forwards nothing; those that are open freeze. */
     async hang() {
       resets = false;
       if (gate.isOpen) {
         gate = closedGate();
       }
     },
+    /** Resets every connection, and each new one. It keeps its port, which another process could take. */
     reset() {
       resets = true;
       cut();
     },
+    /** Resets the connections that are open, once; new ones are treated as before. */
     cut,
-    lead(to) {
+    /** New connections lead to this URL's host and port; those that are open stay where they are. */
+    lead(to: string) {
       upstream = addressOf(new URL(to));
     },
     async close() {

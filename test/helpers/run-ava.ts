@@ -10,7 +10,6 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const SIGNALLED = 128;
 /** AVA waits forever for a file that has left a connection or a server open after a test with a time limit of its own. */
 const QUIET_MS = 120_000;
-/** How many tests of a file are named. */
 const NAMED = 5;
 
 export interface AvaRun {

@@ -7,9 +7,7 @@ import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Where the paths of the arguments begin. */
   readonly folder?: string;
-  /** What standard input has. */
   readonly input?: string;
 }
 

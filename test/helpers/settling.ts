@@ -3,7 +3,6 @@ import pg from 'pg';
 
 /** Where an end was not told, as of a job whose time has not come, or after a test has cut all connections. */
 const LOOK_AGAIN_MS = 1_000;
-/** Without any change. */
 const GIVE_UP_MS = 100_000;
 
 /** Tells the repository of each job that has ended, or its queue where it has none. Whichever process ran it. */
@@ -17,18 +16,8 @@ const TELL_ENDS = `
     FOR EACH ROW WHEN (OLD.state = 'active') EXECUTE FUNCTION public.tell_end();
   LISTEN job_ended`;
 
-/** Tells when Gatehouse has done what it has to do. */
-export interface Settling {
-  /** Waits until none of this repository's jobs waits or runs. */
-  settled(repository: string): Promise<void>;
-  isSettled(repository: string): Promise<boolean>;
-  /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
-  resynced(since: Date): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Listens from the first wait on. */
-export function watchJobs(database: pg.Pool, url: string): Settling {
+export function watchJobs(database: pg.Pool, url: string) {
   const ends = new EventEmitter().setMaxListeners(0);
   let listener: Promise<pg.Client | undefined> | undefined;
 
@@ -86,9 +75,11 @@ export function watchJobs(database: pg.Pool, url: string): Settling {
   }
 
   return {
-    settled: (repository) => untilNothing(repository, () => jobsOf(repository)),
-    isSettled: async (repository) => (await jobsOf(repository)) === undefined,
-    resynced: (since) =>
+    /** Waits until none of this repository's jobs waits or runs. */
+    settled: (repository: string): Promise<void> => untilNothing(repository, () => jobsOf(repository)),
+    isSettled: async (repository: string): Promise<boolean> => (await jobsOf(repository)) === undefined,
+    /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
+    resynced: (since: Date): Promise<void> =>
       untilNothing('resync', async () => {
         const { rows } = await database.query<{ state: string; output: unknown }>(
           `SELECT state, output FROM gatehouse_jobs.job

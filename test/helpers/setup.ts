@@ -8,26 +8,16 @@ import type { ExecutionContext } from 'ava';
 import { setup } from '../../src/commands/setup/setup.ts';
 import { startWorkers } from './run-command.ts';
 
-export interface SetupRun {
-  /** The exit code, or the error that ended it. */
-  readonly finished: Promise<number | Error>;
-  /** All that was printed so far. */
-  output(): string;
-}
-
-/** A folder of the test's own. */
 export async function makeFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-setup-'));
   t.teardown(() => rm(folder, { recursive: true }));
   return folder;
 }
 
+export type SetupRun = ReturnType<typeof startSetup>;
+
 /** `gatehouse setup` in this process, which writes to the folder. */
-export function startSetup(
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): SetupRun {
+export function startSetup(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   let printed = '';
   const screen = {
     write(text: string | Uint8Array) {

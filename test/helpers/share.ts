@@ -17,7 +17,6 @@ export function share<T extends AsyncDisposable>(
   };
 }
 
-/** As if none had ever come. */
 export async function forgetDeliveries(database: pg.Pool): Promise<void> {
   const tables = ['deliveries', 'delivery_keys', 'frames', 'repositories'].map((name) => `gatehouse.${name}`);
   await database.query([...tables, 'gatehouse_jobs.job'].map((table) => `DELETE FROM ${table}`).join('; '));

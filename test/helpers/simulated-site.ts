@@ -18,7 +18,6 @@ type Details = Partial<Parameters<SimulatedForge['openPullRequest']>[1]>;
 /** A {@link Site} of a simulated forge: what is read comes at once, and anybody may act in any way. */
 export interface SimulatedSite extends Site {
   open(from: Changes | string, details?: Details): Promise<number>;
-  /** The same, without a webhook. */
   openSilently(from: Changes | string, details?: Details): number;
   edit(number: number, change: Parameters<SimulatedForge['edit']>[2]): Promise<void>;
   review(
@@ -75,7 +74,6 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     return found;
   }
 
-  /** The webhooks of a push. Returns the tip. */
   async function pushed(to: number | string, commits: number, before?: string): Promise<string> {
     if (typeof to === 'number') {
       await sendPull(to, 'synchronize');

@@ -8,7 +8,6 @@ import { eventually } from './until.ts';
  * real Gitea have one implementation each. What is read there may come at once or later: a story awaits all of it.
  */
 export interface Site {
-  /** Its present full name. */
   readonly repository: string;
   /** Opens a pull request, for a branch that is there or for files, which become a branch of their own. Returns its number. */
   open(from: Changes | string, details?: OpenDetails): Promise<number>;
@@ -33,9 +32,7 @@ export interface Site {
   updateBranch(number: number): Promise<string>;
   deleteBranch(branch: string): Promise<void>;
   edit(number: number, change: { readonly title?: string; readonly body?: string }): Promise<void>;
-  /** Asks for a merge into another branch. */
   retarget(number: number, base: string): Promise<void>;
-  /** Without a merge. */
   close(number: number): Promise<void>;
   reopen(number: number): Promise<void>;
   label(number: number, ...names: readonly string[]): Promise<void>;
@@ -49,9 +46,7 @@ export interface Site {
   withdrawReviewRequest(number: number, person: Person, by: Person): Promise<void>;
   /** In the place of those who were assigned before. */
   assign(number: number, ...people: readonly Person[]): Promise<void>;
-  /** Null: none any more. */
   setMilestone(number: number, title: string | null): Promise<void>;
-  /** Returns the comment's id. */
   comment(number: number, person: Person, body: string): Promise<number>;
   /** Whoever may write can edit anybody's comment. */
   editComment(number: number, person: Person, comment: number, body: string): Promise<void>;
@@ -60,7 +55,6 @@ export interface Site {
   commentInline(number: number, person: Person, at: ShownInline): Promise<number>;
   /** Resolves the conversation that a comment begins, or takes that back. */
   resolve(number: number, person: Person, comment: number, resolved?: boolean): Promise<void>;
-  /** Sets a commit status in a person's name. */
   setStatus(person: Person, sha: string, status: { readonly context: string; readonly state: string }): Promise<void>;
   /** From now on nobody pushes to the branch, and a merge into it requires this status: a name, or a pattern. */
   protect(branch: string, status: string): Promise<void>;
@@ -71,12 +65,10 @@ export interface Site {
   rename(name: string): Promise<void>;
   setPrivate(isPrivate: boolean): Promise<void>;
   setTopics(...topics: readonly string[]): Promise<void>;
-  /** Deletes the repository. */
   remove(): Promise<void>;
   /** From now on no webhook is sent, as if the network were away, or all are again. */
   loseWebhooks(lost: boolean): Promise<void>;
 
-  /** The commit that a pull request proposes. */
   head(number: number): string | Promise<string>;
   state(number: number): PullState | Promise<PullState>;
   /** The newest status of a commit, or of a pull request's head: of any name, or of the one given. */
@@ -85,7 +77,6 @@ export interface Site {
   states(of: number | string): readonly string[] | Promise<readonly string[]>;
   /** What Gatehouse says in the conversation, oldest first. */
   comments(number: number): readonly string[] | Promise<readonly string[]>;
-  /** What it says at lines. */
   inlines(number: number): readonly ShownInline[] | Promise<readonly ShownInline[]>;
   /**
    * Waits until Gatehouse's status of a commit, or of a pull request's head, is this one for merges into `base`.
@@ -95,7 +86,6 @@ export interface Site {
 }
 
 export interface OpenDetails {
-  /** The branch that files are committed on. Absent: a new one. */
   readonly head?: string;
   readonly base?: string;
   readonly title?: string;
@@ -117,17 +107,13 @@ export interface ShownInline {
   readonly body: string;
 }
 
-/** The branch that pull requests go to, unless told. */
 export const MAIN = 'main';
-/** The reason that is given for each dismissal. */
 export const DISMISSAL = 'Looked at again';
 
-/** Of a commit of these changes. */
 export function messageOf(files: Changes): string {
   return `feat: change ${Object.keys(files).join(', ')}`;
 }
 
-/** {@link Site.expect}, by looking again and again. */
 export async function expectStatus(
   t: ExecutionContext,
   site: Site,

@@ -1,14 +1,10 @@
 /** How much of a kind runs at a time. AVA starts all tests of a file at once, more than a loaded machine serves in time. */
-export interface Slots {
-  /** Waits for a free slot. Returns what frees it again; a second call of that has no effect. */
-  take(): Promise<() => void>;
-}
-
-export function makeSlots(count: number): Slots {
+export function makeSlots(count: number) {
   const waiting: (() => void)[] = [];
   let free = count;
   return {
-    async take() {
+    /** Waits for a free slot. Returns what frees it again; a second call of that has no effect. */
+    async take(): Promise<() => void> {
       if (free > 0) {
         free -= 1;
       } else {

@@ -1,24 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { signatureOf } from './signature.ts';
 
-/** A forge that sends signed deliveries one after another, several at a time, until it is stopped. */
-export interface SteadyForge {
-  /** Where the next deliveries go. What is under way goes on. */
-  sendTo(url: string): void;
-  /** What the next deliveries are signed with. */
-  signWith(secret: string): void;
-  /** Resolves when the last answer is in. */
-  stop(): Promise<void>;
-  /** How often which answer came: a status, or why there was none. */
-  answers(): Readonly<Record<string, number>>;
-  sent(): number;
-}
-
 const AT_ONCE = 4;
 // Real forges pause between deliveries; without a pause, the sender would measure this machine.
 const PAUSE_MS = 5;
 
-export function startForge(url: string, secret: string): SteadyForge {
+export type SteadyForge = ReturnType<typeof startForge>;
+
+/** A forge that sends signed deliveries one after another, several at a time, until it is stopped. */
+export function startForge(url: string, secret: string) {
   const answers: Record<string, number> = {};
   let target = url;
   let key = secret;
@@ -55,17 +45,19 @@ export function startForge(url: string, secret: string): SteadyForge {
 
   const senders = Array.from({ length: AT_ONCE }, sendSteadily);
   return {
-    sendTo(url) {
+    /** Where the next deliveries go. What is under way goes on. */
+    sendTo(url: string) {
       target = url;
     },
-    signWith(secret) {
+    signWith(secret: string) {
       key = secret;
     },
     async stop() {
       stopping = true;
       await Promise.all(senders);
     },
-    answers: () => answers,
-    sent: () => sent,
+    /** How often which answer came: a status, or why there was none. */
+    answers: (): Readonly<Record<string, number>> => answers,
+    sent: (): number => sent,
   };
 }

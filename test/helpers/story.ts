@@ -41,15 +41,12 @@ export interface Scene extends SimulatedSite {
 export interface Story extends Scene, AsyncDisposable {
   /** A separate repository, so that several scenes can share one Gatehouse. */
   scene(files: Changes): Scene;
-  /** How many there have been. */
   scenes(): number;
-  /** Waits for the jobs of a repository by any name. */
   settledFor(repository: string): Promise<void>;
   /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
   resynced(since: Date): Promise<void>;
   /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
   resyncAll(): Promise<void>;
-  /** Another process of the same installation. */
   openDoor(env: Environment, roles: Roles, options?: DoorOptions): Promise<Door>;
   /** What a process of this installation is configured by, beside the stores. */
   readonly environment: Environment;
@@ -198,7 +195,6 @@ interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
 /** Then the next file gets another: a forge answers 5,000 requests, and Gatehouse judges 300 times an hour for an author. */
 const MAX_SCENES = 60;
 
-/** By forge and settings. */
 const shared = new Map<string, Story>();
 
 /**

@@ -1,6 +1,5 @@
 import type { Counts } from './tally.ts';
 
-/** How a run of the tests ended. */
 export interface Outcome {
   readonly counts: Counts;
   readonly exitCode: number;

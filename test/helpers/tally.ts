@@ -4,7 +4,6 @@ import { isGroup, splitTitle } from './groups.ts';
 /** What AVA says while it runs: the parts of its events that are looked at. ava.config.js sends them to the test runner. */
 export interface AvaEvent {
   readonly type: string;
-  /** Path. */
   readonly testFile?: string;
   readonly title?: string;
   readonly skip?: boolean;
@@ -31,7 +30,6 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** A test or a hook that failed. */
 export interface Failure {
   /** As the event named it; in a group, the test file that the group has loaded. */
   readonly file: string;
@@ -42,24 +40,10 @@ export interface Failure {
   readonly beside: readonly string[];
 }
 
-/** A file that has begun and has not ended. */
 export interface Running {
   readonly file: string;
   /** Of its tests that have begun or are due; none while it is loaded. */
   readonly titles: readonly string[];
-}
-
-/** Of one run of AVA, from its events so far. */
-export interface Tally {
-  note(event: AvaEvent): void;
-  /** Of one file, or of all. */
-  counts(file?: string): Counts;
-  failures(): readonly Failure[];
-  /** What went wrong beside any test: a file that crashed, hung or could not be loaded. For people. */
-  breakdowns(): readonly string[];
-  running(): readonly Running[];
-  /** Files whose tests are all over and which have not ended, while no test of another file is due. */
-  leftOpen(): readonly string[];
 }
 
 /** What AVA calls a file: a test file by itself, or a group. */
@@ -84,7 +68,10 @@ const BREAKDOWNS: Readonly<Record<string, string>> = {
   'unhandled-rejection': 'a rejection that no test handled',
 };
 
-export function makeTally(): Tally {
+export type Tally = ReturnType<typeof makeTally>;
+
+/** Of one run of AVA, from its events so far. */
+export function makeTally() {
   const processes = new Map<string, Process>();
   const results: Result[] = [];
   const failures: Failure[] = [];
@@ -100,7 +87,7 @@ export function makeTally(): Tally {
   };
 
   return {
-    note(event) {
+    note(event: AvaEvent) {
       const { type, testFile, title = '' } = event;
       const process = testFile === undefined ? undefined : processOf(testFile);
       const breakdown = breakdownOf(event);
@@ -131,7 +118,7 @@ export function makeTally(): Tally {
         process.ended = true;
       }
     },
-    counts(only) {
+    counts(only?: string): Counts {
       const due = [...processes].flatMap(([name, { pending }]) =>
         [...pending].map((title): Result => ({ file: splitTitle(name, title).file, what: 'failed' })),
       );
@@ -139,10 +126,12 @@ export function makeTally(): Tally {
       const count = (what: keyof Counts) => of.filter((result) => result.what === what).length;
       return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
     },
-    failures: () => failures,
-    breakdowns: () => breakdowns,
+    failures: (): readonly Failure[] => failures,
+    /** What went wrong beside any test: a file that crashed, hung or could not be loaded. For people. */
+    breakdowns: (): readonly string[] => breakdowns,
     running,
-    leftOpen: () => {
+    /** Files whose tests are all over and which have not ended, while no test of another file is due. */
+    leftOpen: (): readonly string[] => {
       const due = [...processes.values()].some(({ pending }) => pending.size > 0);
       const over = ([, process]: [string, Process]) => !process.ended && process.hasResults;
       return due ? [] : [...processes].filter(over).map(([name]) => name);

@@ -43,7 +43,6 @@ const declare = (skipped: boolean) => (title: string, body: Body) => {
   collected().tests.push({ title, body, skipped });
 };
 
-/** Collects what a file declares. */
 const collector: Test = Object.assign(declare(false), {
   serial: declare(false),
   skip: declare(true),
@@ -52,7 +51,6 @@ const collector: Test = Object.assign(declare(false), {
   afterAll: (close: () => Promise<void>) => void atEnd.push(close),
 });
 
-/** Declares to AVA. */
 const direct: Test = Object.assign((title: string, body: Body) => ava(title, body), {
   serial: ava.serial,
   skip: ava.skip,
@@ -61,7 +59,6 @@ const direct: Test = Object.assign((title: string, body: Body) => ava(title, bod
   afterAll: (close: () => Promise<void>) => ava.after.always(close),
 });
 
-/** Groups are in a folder of their own. */
 const isGrouped = isGroup(fileURLToPath(ava.meta.file));
 
 const test: Test = isGrouped ? collector : direct;

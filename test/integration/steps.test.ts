@@ -1,10 +1,10 @@
 import type { Worker } from 'node:worker_threads';
+import { Redis } from 'ioredis';
+import pg from 'pg';
 import { DOOR, WORKER } from '../helpers/door.ts';
 import { TWO_RULES } from '../helpers/policies.ts';
-import { startProxy } from '../helpers/proxy.ts';
 import { type Story, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
-import { commandReader, statementReader } from '../helpers/wire-readers.ts';
 
 const STEPS = ['statements', 'transactions', 'commands', 'messages', 'requests'] as const;
 /** Statements leave out looks for jobs; transactions count a statement outside of one too. */
@@ -41,7 +41,7 @@ test('a review takes no more steps than are written down', async (t) => {
   t.deepEqual(over, []);
 });
 
-/** Reviews one after the other, of a worker on GitHub's simulated API with a proxy before each store. */
+/** Reviews one after the other, of a worker on GitHub's simulated API. */
 async function countSteps(): Promise<StepsOfReviews> {
   await using story = await tellStory('github', { '.gatehouse.yml': TWO_RULES }, ENVIRONMENT, DOOR);
   await using counter = await startCounter(story);
@@ -70,31 +70,30 @@ async function countSteps(): Promise<StepsOfReviews> {
   return mapped(REVIEWS, (which) => mapped(STEPS, (step) => Math.min(...rounds.map((round) => round[which][step]))));
 }
 
-interface Counter extends AsyncDisposable {
-  /** Of the worker that is counted. */
-  readonly environment: Readonly<Record<string, string>>;
-  read(): Steps;
-}
+/** The worker reaches its stores by this name, and everybody else by their address. */
+const COUNTED_HOST = 'localhost';
 
-async function startCounter({ forge, environment }: Story): Promise<Counter> {
-  const { DATABASE_URL = '', REDIS_URL = '' } = environment;
+/** Counts what this process does by way of `COUNTED_HOST`. */
+async function startCounter({ forge, environment }: Story) {
   let [statements, transactions, commands, messages] = [0, 0, 0, 0];
-  const database = await startProxy(DATABASE_URL, {}, () => {
-    let isInTransaction = false;
-    return statementReader((text) => {
-      if (LOOKS_FOR_JOB.test(text)) {
-        return;
-      }
+  const { query } = pg.Client.prototype;
+  const { sendCommand } = Redis.prototype;
+  const inTransaction = new WeakSet<pg.Client>();
+  pg.Client.prototype.query = function (this: pg.Client, ...args: Parameters<typeof query>) {
+    const [given] = args as unknown as [string | { readonly text?: string }];
+    const text = typeof given === 'string' ? given : (given.text ?? '');
+    if (this.host === COUNTED_HOST && !LOOKS_FOR_JOB.test(text)) {
       statements += 1;
-      transactions += Number(!isInTransaction);
-      isInTransaction = text.startsWith('BEGIN') || (isInTransaction && !text.includes('COMMIT'));
-    });
-  });
-  const redis = await startProxy(REDIS_URL, {}, () =>
-    commandReader(() => {
-      commands += 1;
-    }),
-  );
+      transactions += Number(!inTransaction.has(this));
+      const begins = text.startsWith('BEGIN') || (inTransaction.has(this) && !text.includes('COMMIT'));
+      inTransaction[begins ? 'add' : 'delete'](this);
+    }
+    return query.apply(this, args);
+  } as typeof query;
+  Redis.prototype.sendCommand = function (this: Redis, ...args) {
+    commands += Number(this.options.host === COUNTED_HOST);
+    return sendCommand.apply(this, args);
+  };
   const countMessages = (worker: Worker) => {
     const message = () => {
       messages += 1;
@@ -114,11 +113,14 @@ async function startCounter({ forge, environment }: Story): Promise<Counter> {
   process.on('worker', countMessages);
 
   return {
-    environment: { DATABASE_URL: database.url, REDIS_URL: redis.url },
-    read: () => ({ statements, transactions, commands, messages, requests: forge.seen.length }),
+    environment: Object.fromEntries(
+      ['DATABASE_URL', 'REDIS_URL'].map((name) => [name, environment[name]?.replace('127.0.0.1', COUNTED_HOST) ?? '']),
+    ),
+    read: (): Steps => ({ statements, transactions, commands, messages, requests: forge.seen.length }),
     async [Symbol.asyncDispose]() {
       process.off('worker', countMessages);
-      await Promise.all([database, redis].map((proxy) => proxy.close()));
+      pg.Client.prototype.query = query;
+      Redis.prototype.sendCommand = sendCommand;
     },
   };
 }

@@ -6,16 +6,13 @@ import type { Answer, Call, Routes } from './routes.ts';
 /** One forge's way of speaking: what differs between them before any route is reached and after it answered. */
 export interface Dialect {
   readonly name: ForgeName;
-  /** Where its API begins. */
   readonly prefix: string;
   /** Where its GraphQL is, which the routes know as `/graphql`. */
   readonly graphqlPath?: string;
   /** What a query is about: appended to that path, for faults and for what is seen. */
   graphqlTarget?(body: Readonly<Record<string, unknown>>): string;
   readonly routes: Routes;
-  /** Its published description. Absent: nothing is checked. */
   readonly checks?: Checks;
-  /** Who asks, or undefined for nobody known. */
   login(headers: IncomingHttpHeaders): string | undefined;
   /** The path that is really meant, or where to send the client instead. */
   locate(method: string, path: string, search: string): { path: string } | { redirect: Answer };

@@ -21,7 +21,6 @@ export function makeDriver(
   complete?: WebhookParts['complete'],
 ) {
   const stage = makeStage(world, forge);
-  /** What the forge would send of it now. */
   const webhook = (repository: string, event: WebhookEvent, details: DeliveryDetails): Webhook =>
     makeWebhook(world, stage.find(repository), event, { forge, web: url, complete, ...details });
   return {

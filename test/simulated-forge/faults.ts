@@ -1,6 +1,5 @@
 /** What goes wrong, for whichever requests match, as often as told. */
 export interface Fault {
-  /** Absent: any. */
   readonly method?: string;
   /** Looked for in the path, without the API's prefix. Absent: any. */
   readonly path?: RegExp;
@@ -17,13 +16,10 @@ type FaultKind =
   | { readonly kind: 'too-many'; readonly retryAfter?: number }
   /** GitHub's 403 for too much at once. */
   | { readonly kind: 'secondary-limit'; readonly retryAfter?: number }
-  /** Accepts the request and never answers. */
   | { readonly kind: 'hang' }
   /** Sends the head and half of the body, then cuts the connection. */
   | { readonly kind: 'drop' }
-  /** A page for people, as a proxy sends, with status 200. */
   | { readonly kind: 'html' }
-  /** An answer of the test's own. */
   | { readonly kind: 'json'; readonly body: unknown }
   /** The answer with one part of its text replaced, the first time that it occurs. */
   | { readonly kind: 'replace'; readonly text: string; readonly by: string }
@@ -35,9 +31,7 @@ type FaultKind =
 
 /** Something that happens once, when a request matches and is not answered yet. Its answer waits for that. */
 export interface Watch {
-  /** Absent: any. */
   readonly method?: string | undefined;
-  /** As in {@link Fault}. */
   readonly path: RegExp;
   readonly act: () => unknown;
 }
@@ -51,7 +45,6 @@ export function makeFaults() {
     watch(watch: Watch) {
       watches.push(watch);
     },
-    /** Does what was waiting for such a request. */
     async asked(method: string, path: string) {
       const matching = watches.filter((watch) => (watch.method ?? method) === method && watch.path.test(path));
       watches = watches.filter((watch) => !matching.includes(watch));
@@ -62,12 +55,10 @@ export function makeFaults() {
     add(fault: Fault) {
       faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY });
     },
-    /** Forgets what is watched, too. */
     clear() {
       faults = [];
       watches = [];
     },
-    /** The first that matches, counted down. */
     take(method: string, path: string): Fault | undefined {
       const found = faults.find(
         ({ fault, left }) =>

@@ -9,7 +9,6 @@ export const MODES = { file: '100644', symlink: '120000', submodule: '160000' } 
 type EntryType = keyof typeof MODES;
 const types = new WeakMap<Buffer, EntryType>();
 
-/** A symbolic link, for {@link Changes}. */
 export function symlink(target: string): Buffer {
   return entry('symlink', target);
 }
@@ -42,7 +41,6 @@ export interface Commit {
   readonly author: Person;
   readonly committer: Person;
   readonly date: string;
-  /** Whether it has a signature that the forge has verified. */
   readonly verified: boolean;
   /** Whose it is; null: the forge's own. */
   readonly signer: string | null;
@@ -59,7 +57,6 @@ export function makeCommit(
   details: {
     message: string;
     author: string;
-    /** The author, unless told. */
     committer?: string;
     date: string;
     verified?: boolean;
@@ -89,7 +86,6 @@ export function makeCommit(
   return commit;
 }
 
-/** As git computes it. */
 export function blobId(content: Buffer): string {
   return createHash('sha1').update(`blob ${content.byteLength}\0`).update(content).digest('hex');
 }
@@ -133,7 +129,6 @@ export function emailOf(login: string): string {
   return `${login.replaceAll(/[[\]]/g, '')}@example.test`;
 }
 
-/** The number of an account. */
 export function idOf(login: string): number {
   return [...login].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1_000_000;
 }

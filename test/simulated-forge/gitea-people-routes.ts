@@ -5,7 +5,6 @@ import { isCollaborator, type Member, mayPush, type Repository, type TeamAccess,
 
 const YES: Answer = { status: 204, text: '' };
 
-/** What the units of a repository are to a team. */
 export const UNITS: Readonly<Record<TeamAccess, Readonly<Record<string, string>>>> = {
   owner: { 'repo.code': 'owner', 'repo.issues': 'owner', 'repo.pulls': 'owner' },
   write: { 'repo.code': 'write', 'repo.pulls': 'write' },
@@ -13,7 +12,6 @@ export const UNITS: Readonly<Record<TeamAccess, Readonly<Record<string, string>>
   read: { 'repo.code': 'read', 'repo.pulls': 'read' },
 };
 
-/** Who is who in a repository and in an organisation, and who is shown it. */
 export function giteaPeopleRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   return {

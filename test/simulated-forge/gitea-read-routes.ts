@@ -1,14 +1,14 @@
 import { blobId, typeOf } from './git.ts';
 import * as shapes from './gitea-shapes.ts';
-import type { Answer, Call, Handler, Routes } from './routes.ts';
+import { type Answer, type Call, makeFinders, type Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
 import {
   changesOf,
   commitsOf,
   differenceHead,
-  findRepository,
   isAdministrator,
   mayPush,
+  newestStatuses,
   type Pull,
   type Repository,
   resolve,
@@ -22,19 +22,7 @@ const LARGEST_PAGE = 50;
 
 export const NOT_FOUND: Answer = { status: 404, body: { errors: null, message: "The target couldn't be found." } };
 
-export function withRepository(world: World, answer: (repository: Repository, call: Call) => Answer): Handler {
-  return (call) => {
-    const repository = findRepository(world, `${call.parameters['owner']}/${call.parameters['repo']}`);
-    return repository === undefined || repository.deleted ? NOT_FOUND : answer(repository, call);
-  };
-}
-
-export function withPull(world: World, answer: (pull: Pull, call: Call) => Answer): Handler {
-  return withRepository(world, (repository, call) => {
-    const pull = repository.pulls.get(Number(call.parameters['number']));
-    return pull === undefined ? NOT_FOUND : answer(pull, call);
-  });
-}
+export const { withRepository, withPull } = makeFinders(NOT_FOUND);
 
 /** Not every list has links: the one of reviews says only how many there are. */
 export function page(call: Call, items: readonly unknown[], linked = true): Answer {
@@ -64,7 +52,6 @@ function foundPulls(world: World, query: URLSearchParams): readonly Pull[] {
     .toSorted((one, other) => Date.parse(other.createdAt) - Date.parse(one.createdAt));
 }
 
-/** By when a branch was last pushed to. */
 function foundRepositories(world: World, query: URLSearchParams): readonly Repository[] {
   const found = [...world.repositories.values()]
     .filter(({ archived, deleted }) => !deleted && !(archived && query.get('archived') === 'false'))
@@ -72,7 +59,6 @@ function foundRepositories(world: World, query: URLSearchParams): readonly Repos
   return query.get('order') === 'desc' ? found.toReversed() : found;
 }
 
-/** The newest first unless told otherwise. */
 function inOrder(pulls: readonly Pull[], sort: string): readonly Pull[] {
   const byUpdate = () => pulls.toSorted((one, other) => Date.parse(other.updatedAt) - Date.parse(one.updatedAt));
   return sort === 'recentupdate' ? byUpdate() : sort === 'oldest' ? pulls : pulls.toReversed();
@@ -142,7 +128,6 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       body: [{ ref: `refs/pull/${pull.number}/head`, object: { type: 'commit', sha: differenceHead(world, pull) } }],
     })),
 
-    // Newest first, as git log has them.
     [`GET ${repos}/pulls/:number/commits`]: withPull(world, (pull, call) =>
       page(
         call,
@@ -202,18 +187,15 @@ export function giteaReadRoutes(world: World, name: 'gitea' | 'forgejo'): Routes
       return found === undefined ? NOT_FOUND : { status: 200, body: shapes.wholePull(world, found, webOf(call), name) };
     }),
 
-    // The newest of each context.
     [`GET ${repos}/commits/:sha/status`]: withRepository(world, (repository, call) => {
       const sha = resolve(world, repository, call.parameters['sha'] ?? '')?.sha;
       if (sha === undefined) {
         return NOT_FOUND;
       }
-      const newest = new Map(
-        repository.statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]),
-      );
-      const answer = page(call, [...newest.values()].map(shapes.status));
-      const state = WORST_FIRST.find((worst) => [...newest.values()].some((status) => status.state === worst)) ?? '';
-      return { ...answer, body: { state, sha, total_count: newest.size, statuses: answer.body } };
+      const newest = newestStatuses(repository, sha);
+      const answer = page(call, newest.map(shapes.status));
+      const state = WORST_FIRST.find((worst) => newest.some((status) => status.state === worst)) ?? '';
+      return { ...answer, body: { state, sha, total_count: newest.length, statuses: answer.body } };
     }),
 
     [`GET ${repos}/tags/*tag`]: withRepository(world, (repository, call) => {

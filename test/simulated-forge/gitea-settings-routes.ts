@@ -11,7 +11,6 @@ const DONE: Answer = { status: 204, text: '' };
 
 type Change = Pick<Hook, 'url' | 'secret'> & Partial<Hook>;
 
-/** With every event that Gatehouse needs, unless told otherwise. */
 export function makeHook(world: World, hook: Change): Hook {
   return {
     id: newId(world),
@@ -32,7 +31,6 @@ export function makeHook(world: World, hook: Change): Hook {
   };
 }
 
-/** Webhooks and branch protections, as only those who administrate a repository or organisation may see and change them. */
 export function giteaSettingsRoutes(world: World, name: 'gitea' | 'forgejo'): Routes {
   const repos = '/repos/:owner/:repo';
   const ofRepository = (answer: (repository: Repository, call: Call) => Answer): Handler =>

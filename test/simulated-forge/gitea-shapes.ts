@@ -150,7 +150,6 @@ export function file(of: FileChange, contents: string, head: string): object {
   };
 }
 
-/** Signatures are verified only where they are asked for. */
 export function commit(of: Commit, verification: boolean): object {
   const [author, committer] = [of.author, of.committer].map((person) => ({ ...person, date: time(of.date) }));
   // The forge's own key has a name of its settings, and no account.
@@ -167,7 +166,6 @@ export function commit(of: Commit, verification: boolean): object {
   };
 }
 
-/** Null for somebody without an account, who has an e-mail address for a name here. */
 function accountOf({ name }: Commit['author']): object | null {
   return name.includes('@') ? null : user(name);
 }
@@ -189,7 +187,6 @@ export function review(of: Review, on: Pull): object {
   };
 }
 
-/** Among the reviews there are those that are requested. */
 export function requestedReview(asked: string, writes: boolean, index: number): object {
   const team = asked.split('/')[1];
   return {
@@ -211,7 +208,6 @@ export function comment(of: Comment): object {
   return { ...said(of), original_author: of.importedFrom ?? '' };
 }
 
-/** What all that people write has. */
 function said(of: Comment): object {
   return {
     id: of.id,

@@ -3,9 +3,10 @@ import * as shapes from './gitea-shapes.ts';
 import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
 import type { WebhookEvent } from './webhooks.ts';
 import {
+  addStatus,
   countComments,
-  countReview,
   type InlineComment,
+  makeReview,
   newId,
   type Pull,
   type Repository,
@@ -14,17 +15,11 @@ import {
   type World,
 } from './world.ts';
 
-const EVENTS: Readonly<Record<string, Review['state']>> = {
-  APPROVED: 'approved',
-  REQUEST_CHANGES: 'changes-requested',
-  COMMENT: 'commented',
-};
 const FORBIDDEN: Answer = { status: 403, text: '' };
 /** Those who are no administrators are not told why. */
 const FAILED: Answer = { status: 500, body: { message: '' } };
 const DONE: Answer = { status: 204, text: '' };
 
-/** Sends the forge's own webhooks of what its API was used for. */
 export type Notify = (repository: Repository, event: WebhookEvent) => void;
 
 export function giteaWriteRoutes(
@@ -42,17 +37,7 @@ export function giteaWriteRoutes(
         return FAILED;
       }
       // Any word counts as a state.
-      const status = {
-        id: newId(world),
-        sha,
-        context: textIn(call.body, 'context') || 'default',
-        state: textIn(call.body, 'state'),
-        description: textIn(call.body, 'description'),
-        targetUrl: textIn(call.body, 'target_url'),
-        author: call.login,
-        at: new Date().toISOString(),
-      };
-      repository.statuses.push(status);
+      const status = addStatus(world, repository, call);
       if (name === 'gitea') {
         notify(repository, { kind: 'status', status });
       }
@@ -139,15 +124,9 @@ function invalid(message: string): Answer {
 
 /** A line need not be part of the change, nor need there be such a file; but no file may have fewer lines. */
 function createReview(world: World, pull: Pull, call: Call, notify: Notify): Answer {
-  const event = textIn(call.body, 'event');
   const comments = listIn(call.body, 'comments');
-  const state = EVENTS[event] ?? 'pending';
-  if ((state === 'approved' || state === 'changes-requested') && pull.state === 'closed') {
-    return invalid("can't submit a review for a closed or merged PR");
-  }
-  if ((state === 'approved' || state === 'changes-requested') && pull.author === call.login) {
-    return invalid('approve your own pull is not allowed');
-  }
+  // Gatehouse submits no other.
+  const state = textIn(call.body, 'event') === 'COMMENT' ? 'commented' : 'pending';
   if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body').trim() === '') {
     return invalid('review event COMMENT requires a body or a comment');
   }
@@ -160,20 +139,11 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
       return FAILED; // What came before it stays in a pending review.
     }
     countComments(pull);
-    pull.inlineComments.push({
-      id: newId(world),
-      author: call.login,
-      body: textIn(comment, 'body'),
-      at: review.at,
-      review: review.id,
-      path,
-      line,
-      text: '',
-      sha: review.sha,
-    });
+    const { at, id, sha } = review;
+    const made = { id: newId(world), author: call.login, body: textIn(comment, 'body'), at, review: id };
+    pull.inlineComments.push({ ...made, path, line, text: '', sha });
   }
   review.state = state;
-  countReview(world, pull, review);
   touch(pull);
   if (state !== 'pending') {
     notify(pull.repository, { kind: 'review', number: pull.number, review });
@@ -181,19 +151,10 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
   return { status: 200, body: shapes.review(review, pull) };
 }
 
-/** This person's review that is not submitted yet, with what it holds, or a new one. */
 function pendingReview(world: World, pull: Pull, call: Call): Review {
   const known = pull.reviews.find((review) => review.state === 'pending' && review.author === call.login);
-  const made: Review = {
-    id: newId(world),
-    author: call.login,
-    state: 'pending',
-    dismissed: false,
-    sha: textIn(call.body, 'commit_id') || pull.headSha,
-    body: textIn(call.body, 'body'),
-    at: new Date().toISOString(),
-    official: false,
-  };
+  const sha = textIn(call.body, 'commit_id') || pull.headSha;
+  const made = makeReview(world, { author: call.login, state: 'pending', sha, body: textIn(call.body, 'body') });
   if (known === undefined) {
     pull.reviews.push(made);
   }

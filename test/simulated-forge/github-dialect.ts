@@ -1,65 +1,54 @@
 import { createVerify } from 'node:crypto';
-import type { Checks } from './api/checks.ts';
 import type { Dialect } from './dialect.ts';
-import { githubAppRoutes } from './github-app-routes.ts';
+import type { Hostility } from './github-api/hostile.ts';
+import { githubAppRoutes, makeApp, type SimulatedApp } from './github-app-routes.ts';
 import { githubGraphqlRoutes } from './github-graphql-routes.ts';
-import { githubReadRoutes } from './github-read-routes.ts';
+import { githubReadRoutes, NOT_FOUND } from './github-read-routes.ts';
 import { githubSettingsRoutes, manifestFlow } from './github-settings-routes.ts';
 import { githubWriteRoutes } from './github-write-routes.ts';
-import type { Oddity } from './graphql-oddities.ts';
 import { githubHistoryRoutes } from './history-routes.ts';
 import { githubInspectionRoutes } from './inspection-routes.ts';
 import type { Answer } from './routes.ts';
 import { findRepository, isArchived, type World } from './world.ts';
 
-/** A GitHub App, for those who sign in as one. */
-export interface SimulatedApp {
-  readonly id: string;
-  readonly slug: string;
-  /** PEM. */
-  readonly publicKey: string;
-  /** Owners of repositories it is installed for, to the installation's number. */
-  readonly installations: ReadonlyMap<string, number>;
-  /** What it was given, by GitHub's names; a test may change it. */
-  permissions: Readonly<Record<string, string>>;
-  events: readonly string[];
-  readonly privateKey: string;
-  /** Its webhook. A registration from a manifest has GitHub make the secret. */
-  hook: { readonly url: string; readonly content_type: string; readonly secret: string | null };
-  install(owner: string): void;
-}
-
-/** GitHub's limit of requests, which a test may set. */
-export interface RateLimit {
-  /** Of an hour. */
+interface RateLimit {
   limit: number;
   remaining: number;
-  /** Seconds since the epoch. */
   resetAt: number;
 }
 
 const HOUR_S = 3_600;
 
-export function makeRateLimit(): RateLimit {
+function makeRateLimit(): RateLimit {
   return { limit: 5_000, remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
 }
 
-/**
- * GitHub's secondary limit of what creates content, which a test may set; as on Enterprise Server there is none unless set.
- * Whatever writes counts, since GitHub does not say what does.
- */
-export interface ContentLimit {
-  perMinute: number;
+/** What a test may change about GitHub. */
+export function makeSwitches() {
+  return {
+    rateLimit: makeRateLimit(),
+    /**
+     * The secondary limit of what creates content. As on Enterprise Server there is none unless set. Whatever writes counts,
+     * since GitHub does not say what does.
+     */
+    contentLimit: { perMinute: Number.POSITIVE_INFINITY },
+    graphql: {
+      /** Counted apart from requests. */
+      points: makeRateLimit(),
+      /** Fields that this server does not have. */
+      missing: [] as string[],
+      /** Fields that the credentials lack a permission for. */
+      forbidden: [] as string[],
+    },
+  };
 }
 
-export function makeContentLimit(): ContentLimit {
-  return { perMinute: Number.POSITIVE_INFINITY };
-}
+export type Switches = ReturnType<typeof makeSwitches>;
 
 const MINUTE_MS = 60_000;
 
 /** Refuses a write beyond the limit, with the seconds until the next may come. */
-function makeContentLimiter(limit: ContentLimit): (method: string) => Answer | undefined {
+function makeContentLimiter(limit: Switches['contentLimit']): (method: string) => Answer | undefined {
   const writtenAt: number[] = [];
   return (method) => {
     const now = Date.now();
@@ -79,39 +68,14 @@ function makeContentLimiter(limit: ContentLimit): (method: string) => Answer | u
   };
 }
 
-/** What a test may change about GraphQL. */
-export interface GraphqlSwitch {
-  /** Points, which are counted apart from requests. */
-  readonly points: RateLimit;
-  /** Fields that this server does not have. */
-  readonly missing: string[];
-  /** Fields that the credentials lack a permission for. */
-  readonly forbidden: string[];
-}
-
-export function makeGraphqlSwitch(): GraphqlSwitch {
-  return { points: makeRateLimit(), missing: [], forbidden: [] };
-}
-
-interface GitHubParts {
-  readonly checks?: Checks | undefined;
-  readonly contentLimit?: ContentLimit;
-  /** What else the next answer to a GraphQL query is. */
-  readonly drawOddity?: (() => Oddity) | undefined;
-}
-
+/** `drawOddity`: of the next answer to a GraphQL query. */
 export function makeGitHubDialect(
   world: World,
-  app: SimulatedApp | undefined,
-  rateLimit: RateLimit,
-  graphql: GraphqlSwitch,
-  { checks, contentLimit = makeContentLimit(), drawOddity }: GitHubParts = {},
+  app = makeApp(world.installations),
+  { rateLimit, contentLimit, graphql }: Switches = makeSwitches(),
+  { checks, drawOddity }: Partial<Hostility> = {},
 ): Dialect {
   const limitContent = makeContentLimiter(contentLimit);
-  const notFound: Answer = {
-    status: 404,
-    body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
-  };
   return {
     name: 'github',
     prefix: '/api/v3',
@@ -126,8 +90,8 @@ export function makeGitHubDialect(
       ...githubInspectionRoutes(world),
       ...githubGraphqlRoutes(world, graphql, drawOddity),
     },
-    ...(app && { open: manifestFlow(app) }),
-    notFound,
+    open: manifestFlow(app),
+    notFound: NOT_FOUND,
     unauthorized: {
       status: 401,
       body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest', status: '401' },
@@ -135,7 +99,7 @@ export function makeGitHubDialect(
 
     login(headers) {
       const [, credential = ''] = (headers.authorization ?? '').split(' ');
-      return world.tokens.get(credential) ?? (app && isSignedBy(app, credential) ? `app:${app.slug}` : undefined);
+      return world.tokens.get(credential) ?? (isSignedBy(app, credential) ? `app:${app.slug}` : undefined);
     },
 
     locate(method, path) {
@@ -182,12 +146,11 @@ export function makeGitHubDialect(
       return {
         status: 403,
         body: { message: 'API rate limit exceeded for user ID 1.', documentation_url: 'https://docs.github.com/rest' },
-        headers: limitHeaders(rateLimit),
       };
     },
 
     finish(call, answer) {
-      return isGraphql(call.path) ? withPoints(answer, graphql.points) : counted(answer, rateLimit);
+      return isGraphql(call.path) ? counted(answer, graphql.points, 'graphql') : counted(answer, rateLimit, 'core');
     },
   };
 }
@@ -206,24 +169,16 @@ const POINTS_USED_UP: Answer = {
   body: { errors: [{ type: 'RATE_LIMITED', message: 'API rate limit already exceeded for user ID 1.' }] },
 };
 
-/** Every query here costs one. */
-function withPoints(answer: Answer, points: RateLimit): Answer {
-  points.remaining = Math.max(0, points.remaining - 1);
-  return { ...answer, headers: { ...answer.headers, ...limitHeaders(points), 'x-ratelimit-resource': 'graphql' } };
-}
-
-function limitHeaders(rateLimit: RateLimit): Record<string, string> {
-  return {
-    'x-ratelimit-limit': String(rateLimit.limit),
-    'x-ratelimit-remaining': String(rateLimit.remaining),
-    'x-ratelimit-reset': String(rateLimit.resetAt),
-    'x-ratelimit-resource': 'core',
+/** Every request, and every query here, costs one. */
+function counted(answer: Answer, limit: RateLimit, resource: 'core' | 'graphql'): Answer {
+  limit.remaining = Math.max(0, limit.remaining - 1);
+  const headers = {
+    'x-ratelimit-limit': String(limit.limit),
+    'x-ratelimit-remaining': String(limit.remaining),
+    'x-ratelimit-reset': String(limit.resetAt),
+    'x-ratelimit-resource': resource,
   };
-}
-
-function counted(answer: Answer, rateLimit: RateLimit): Answer {
-  rateLimit.remaining = Math.max(0, rateLimit.remaining - 1);
-  return { ...answer, headers: { ...answer.headers, ...limitHeaders(rateLimit) } };
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 /** RS256, the App's own number as issuer, and not expired. */

@@ -1,5 +1,5 @@
 import { type Commit, type Tree, typeOf } from './git.ts';
-import type { GraphqlSwitch } from './github-dialect.ts';
+import type { Switches } from './github-dialect.ts';
 import { associationOf, COPILOT, isApp, latestRuns, suiteNow } from './github-shapes.ts';
 import type { Oddity } from './graphql-oddities.ts';
 import type { Answer, Call, Routes } from './routes.ts';
@@ -15,6 +15,7 @@ import {
   type InlineComment,
   isOutsider,
   lineInDiff,
+  newestStatuses,
   type Pull,
   type QueueEntry,
   type Repository,
@@ -29,23 +30,16 @@ const graphql = await import('./github-graphql.ts').catch((error: NodeJS.ErrnoEx
   return undefined;
 });
 
-/** What GitHub calls an error of a query that ran. */
 function queryError(type: string, message: string): Error {
   return Object.assign(new Error(message), { type });
 }
 
-/** The most nodes that GitHub gives at once. */
 const MAX_PAGE = 100;
-/** Longer texts come cut. */
 const LARGEST_TEXT_BYTES = 524_288;
-/** GitHub lists no more. */
 const MOST_FILES = 3_000;
 const MOST_COMMITS = 250;
 
-type Fields = Pick<GraphqlSwitch, 'missing' | 'forbidden'>;
-
-/** `drawOddity`: of the next answer. */
-export function githubGraphqlRoutes(world: World, fields: Fields, drawOddity?: () => Oddity): Routes {
+export function githubGraphqlRoutes(world: World, fields: Switches['graphql'], drawOddity?: () => Oddity): Routes {
   if (graphql === undefined) {
     return {};
   }
@@ -236,7 +230,6 @@ function reviewNode(world: World, { id, author, state, dismissed, at, sha }: Pul
   };
 }
 
-/** The comments of each conversation, oldest first. */
 function threadsOf({ inlineComments }: Pull): readonly (readonly InlineComment[])[] {
   return [...Map.groupBy(inlineComments, ({ id, replyTo }) => replyTo ?? id).values()];
 }
@@ -249,7 +242,6 @@ function threadNode(world: World, call: Call, pull: Pull, comments: readonly Inl
   return {
     isResolved: resolvedBy !== undefined,
     isOutdated: first !== undefined && !isThere(first),
-    // Only people are users.
     resolvedBy: resolvedBy === undefined || isApp(resolvedBy) ? null : { login: resolvedBy },
     path: first?.path,
     line: first && shownLine(first),
@@ -396,9 +388,8 @@ function entryNode(tree: Tree, path: string): object | null {
   };
 }
 
-function statusNode({ statuses }: Repository, sha: string): object | null {
-  const newest = new Map(statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]));
-  const contexts = [...newest.values()].map(({ context, state, description, targetUrl, at, author }) => ({
+function statusNode(repository: Repository, sha: string): object | null {
+  const contexts = newestStatuses(repository, sha).map(({ context, state, description, targetUrl, at, author }) => ({
     context,
     state: state.toUpperCase(),
     description: description || null,

@@ -2,27 +2,24 @@ import { posix } from 'node:path';
 import { blobId, commitsBetween, mergeBase, type Tree, typeOf } from './git.ts';
 import { page } from './github-pages.ts';
 import * as shapes from './github-shapes.ts';
-import type { Answer, Call, Routes } from './routes.ts';
+import { type Answer, type Call, makeFinders, type Routes } from './routes.ts';
 import { printDiff } from './tree-diff.ts';
 import {
   changesOf,
   commitsOf,
-  findRepository,
   isAdministrator,
   mayPush,
+  newestStatuses,
   type Pull,
   type Repository,
   resolve,
   type World,
 } from './world.ts';
 
-/** GitHub ends these lists here. */
 const MOST_FILES = 3_000;
 const MOST_COMMITS = 250;
-/** The diff as text is refused beyond these. */
 const MOST_DIFF_LINES = 20_000;
 const MOST_DIFF_FILES = 300;
-/** Larger files come without content. */
 const LARGEST_CONTENT_BYTES = 1_048_576;
 
 export const NOT_FOUND: Answer = {
@@ -30,19 +27,7 @@ export const NOT_FOUND: Answer = {
   body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest', status: '404' },
 };
 
-export function withRepository(world: World, answer: (repository: Repository, call: Call) => Answer) {
-  return (call: Call): Answer => {
-    const repository = findRepository(world, `${call.parameters['owner']}/${call.parameters['repo']}`);
-    return repository === undefined || repository.deleted ? NOT_FOUND : answer(repository, call);
-  };
-}
-
-export function withPull(world: World, answer: (pull: Pull, call: Call) => Answer) {
-  return withRepository(world, (repository, call) => {
-    const pull = repository.pulls.get(Number(call.parameters['number']));
-    return pull === undefined ? NOT_FOUND : answer(pull, call);
-  });
-}
+export const { withRepository, withPull } = makeFinders(NOT_FOUND);
 
 export function webOf(call: Call): string {
   return call.apiUrl.replace(/\/api\/v3$/, '');
@@ -126,7 +111,6 @@ export function githubReadRoutes(world: World): Routes {
       return page(call, commits, (onPage) => ({ ...total, commits: onPage }));
     }),
 
-    // The pull request that brought the commit to its base branch.
     [`GET ${repos}/commits/:sha/pulls`]: withRepository(world, (repository, call) => {
       const sha = call.parameters['sha'] ?? '';
       const found = [...repository.pulls.values()].filter(({ merged }) => merged?.commits.includes(sha));
@@ -171,11 +155,9 @@ export function githubReadRoutes(world: World): Routes {
       if (sha === undefined) {
         return { status: 422, body: { message: `No commit found for SHA: ${call.parameters['ref']}` } };
       }
-      const newest = new Map(
-        repository.statuses.filter((status) => status.sha === sha).map((status) => [status.context, status]),
-      );
-      const total = { state: 'pending', sha, total_count: newest.size };
-      return page(call, [...newest.values()].map(shapes.status), (statuses) => ({ ...total, statuses }));
+      const newest = newestStatuses(repository, sha);
+      const total = { state: 'pending', sha, total_count: newest.length };
+      return page(call, newest.map(shapes.status), (statuses) => ({ ...total, statuses }));
     }),
 
     [`GET ${repos}/commits/:ref/statuses`]: withRepository(world, (repository, call) => {
@@ -217,7 +199,6 @@ export function githubReadRoutes(world: World): Routes {
   };
 }
 
-/** The id of an annotated tag's own object. */
 function tagId(tag: string): string {
   return blobId(Buffer.from(`tag ${tag}`));
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { SimulatedApp } from './github-dialect.ts';
+import type { SimulatedApp } from './github-app-routes.ts';
 import { page } from './github-pages.ts';
 import { withRepository } from './github-read-routes.ts';
 import { type Answer, type Call, type Handler, listIn, type Routes, textIn } from './routes.ts';

@@ -105,7 +105,6 @@ export function pull(of: Pull, web: string): Record<string, unknown> {
   };
 }
 
-/** What a single pull request says beyond a list of them. */
 export function wholePull(world: World, of: Pull, web: string): object {
   const changes = changesOf(world, of);
   return {
@@ -229,7 +228,6 @@ export function status(of: Status): object {
   };
 }
 
-/** `page`: the address of the repository's page. */
 export function checkRun(of: CheckRun, page: string): object {
   return {
     id: of.id,
@@ -245,7 +243,6 @@ export function checkRun(of: CheckRun, page: string): object {
   };
 }
 
-/** The newest run of each name of a suite. */
 export function latestRuns(runs: readonly CheckRun[], { id }: CheckSuite): readonly CheckRun[] {
   const newest = new Map(runs.filter(({ suite }) => suite === id).map((run) => [run.name, run]));
   return [...newest.values()];

@@ -2,26 +2,21 @@ import { NOT_FOUND, webOf, withPull, withRepository } from './github-read-routes
 import * as shapes from './github-shapes.ts';
 import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
 import {
+  addStatus,
   type Comment,
   lineInDiff,
+  makeReview,
   newId,
   type Pull,
   type Repository,
-  type Review,
   type Status,
   type World,
 } from './world.ts';
 
 const LONGEST_COMMENT = 65_536;
 const LONGEST_DESCRIPTION = 140;
-/** Of a commit and context. */
 const MOST_STATUSES = 1_000;
 const STATES = ['error', 'failure', 'pending', 'success'];
-const EVENTS: Readonly<Record<string, Review['state']>> = {
-  APPROVE: 'approved',
-  REQUEST_CHANGES: 'changes-requested',
-  COMMENT: 'commented',
-};
 
 export function githubWriteRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
@@ -48,17 +43,7 @@ export function githubWriteRoutes(world: World): Routes {
       if (repository.statuses.filter(isSame).length >= MOST_STATUSES) {
         return invalid('This SHA and context has reached the maximum number of statuses.');
       }
-      const status = {
-        id: newId(world),
-        sha,
-        description,
-        context,
-        state: textIn(call.body, 'state'),
-        targetUrl: textIn(call.body, 'target_url'),
-        author: call.login,
-        at: new Date().toISOString(),
-      };
-      repository.statuses.push(status);
+      const status = addStatus(world, repository, call);
       return { status: 201, body: { ...shapes.status(status), url: `${webOf(call)}/statuses/${sha}` } };
     }),
 
@@ -109,7 +94,6 @@ function invalid(message: string): Answer {
   };
 }
 
-/** Of a review, whose errors are texts. */
 function unprocessable(message: string): Answer {
   return { status: 422, body: { message: 'Unprocessable Entity', errors: [message] } };
 }
@@ -144,38 +128,16 @@ function createReview(world: World, pull: Pull, call: Call): Answer {
   if (refusal !== undefined) {
     return refusal;
   }
-  const event = textIn(call.body, 'event');
-  const state = EVENTS[event] ?? 'pending';
+  // Gatehouse submits no other.
+  const state = textIn(call.body, 'event') === 'COMMENT' ? 'commented' : 'pending';
   if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body') === '') {
     return unprocessable('Body cannot be blank');
   }
-  if ((state === 'approved' || state === 'changes-requested') && pull.author === call.login) {
-    return unprocessable('Can not review your own pull request');
-  }
-  const at = new Date().toISOString();
-  const review: Review = {
-    id: newId(world),
-    author: call.login,
-    state,
-    dismissed: false,
-    sha,
-    body: textIn(call.body, 'body'),
-    at,
-    official: false,
-  };
+  const review = makeReview(world, { author: call.login, state, sha, body: textIn(call.body, 'body') });
   pull.reviews.push(review);
   for (const { path, line, body, text = '' } of comments) {
-    pull.inlineComments.push({
-      id: newId(world),
-      author: call.login,
-      body,
-      at,
-      review: review.id,
-      path,
-      line,
-      text,
-      sha,
-    });
+    const comment = { id: newId(world), author: call.login, body, at: review.at, review: review.id };
+    pull.inlineComments.push({ ...comment, path, line, text, sha });
   }
   return { status: 200, body: shapes.review(review) };
 }

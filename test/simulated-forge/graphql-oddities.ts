@@ -15,7 +15,6 @@ export interface Oddity {
   /** Of the fields that may have it, counted as they are resolved, every n-th has it, beginning with another. */
   readonly every: number;
   readonly first: number;
-  /** Entries of a short page. */
   readonly page: number;
   readonly error: { readonly type?: string; readonly message: string };
 }

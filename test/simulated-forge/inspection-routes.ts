@@ -57,7 +57,6 @@ export function giteaInspectionRoutes(world: World): Routes {
         : { status: 403, body: { message: 'user should be the site admin' } },
     'GET /user/hooks': (call) => pageOfGitea(call, []),
 
-    // Its protection is shown to everybody who can read the repository.
     'GET /repos/:owner/:repo/branches/*branch': onGitea(world, ({ branches, protections }, { parameters }) => {
       const name = parameters['branch'] ?? '';
       const sha = branches.get(name);

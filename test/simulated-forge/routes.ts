@@ -1,13 +1,12 @@
-/** A request as a route sees it. */
+import { findRepository, type Pull, type Repository, type World } from './world.ts';
+
 export interface Call {
   readonly method: string;
-  /** Decoded path parameters by name. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The JSON body, `{}` when there is none. */
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Who asks. */
   readonly login: string;
   /** Where the API is, as the client reached it. */
   readonly apiUrl: string;
@@ -17,7 +16,6 @@ export interface Call {
 
 export interface Answer {
   readonly status: number;
-  /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent as it is, when there is no JSON. */
   readonly text?: string;
@@ -28,6 +26,22 @@ export type Handler = (call: Call) => Answer;
 
 /** `GET /repos/:owner/:repo/pulls/:number` to what answers it. `*name` at the end takes the rest of the path. */
 export type Routes = Readonly<Record<string, Handler>>;
+
+/** Handlers of what belongs to a repository or a pull request: `notFound` is answered where there is none. */
+export function makeFinders(notFound: Answer) {
+  const withRepository = (world: World, answer: (repository: Repository, call: Call) => Answer): Handler => {
+    return (call) => {
+      const repository = findRepository(world, `${call.parameters['owner']}/${call.parameters['repo']}`);
+      return repository === undefined || repository.deleted ? notFound : answer(repository, call);
+    };
+  };
+  const withPull = (world: World, answer: (pull: Pull, call: Call) => Answer): Handler =>
+    withRepository(world, (repository, call) => {
+      const pull = repository.pulls.get(Number(call.parameters['number']));
+      return pull === undefined ? notFound : answer(pull, call);
+    });
+  return { withRepository, withPull };
+}
 
 export interface Match {
   readonly route: string;
@@ -69,7 +83,6 @@ export function textIn(body: Readonly<Record<string, unknown>>, name: string): s
   return typeof value === 'string' ? value : '';
 }
 
-/** Objects in a JSON body's list. */
 export function listIn(body: Readonly<Record<string, unknown>>, name: string): readonly Record<string, unknown>[] {
   const value = body[name];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];

@@ -10,7 +10,6 @@ import { type Answer, type Call, matchRoute } from './routes.ts';
 const WORTH_COMPRESSING_BYTES = 1_024;
 const LOOPBACK = '127.0.0.1';
 
-/** One request that came in, as a test may look at it. */
 export interface Seen {
   readonly method: string;
   /** The pattern it matched, such as `/repos/:owner/:repo/pulls/:number`; the path when it matched none. */
@@ -19,16 +18,13 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** 0 when no answer was given. */
   readonly status: number;
-  /** Of the answer. */
 }
 
-/** By how much later a request arrives than it was sent. */
 export interface Latency {
   ms: number;
 }
 
 export interface ForgeServer {
-  /** Where people would open it. */
   readonly url: string;
   readonly faults: Faults;
   readonly latency: Latency;
@@ -206,7 +202,6 @@ function send(response: ServerResponse, answer: Answer, cut: boolean, accepted =
   }
 }
 
-/** JSON, or the fields of a form. */
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) {

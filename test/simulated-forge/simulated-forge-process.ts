@@ -4,23 +4,19 @@
  */
 import { startSimulatedForge } from './simulated-forge.ts';
 
-/** Where it listens. */
 export const FORGE_PORT = 3000;
 
 export interface ForgePlan {
-  /** The name by which others reach it. */
   readonly host: string;
   /** A token that may do everything, and whose it is. */
   readonly token: string;
   readonly login: string;
   /** Owners whose repositories the token's account may not write to. */
   readonly outsiderOf?: readonly string[];
-  /** What webhooks are signed with. */
   readonly secret: string;
   /** Each becomes an open pull request, with the webhook that tells of it. */
   readonly pullRequests: readonly {
     readonly repository: string;
-    /** What the repository has on its main branch. */
     readonly files: Readonly<Record<string, string>>;
     readonly title: string;
     /** Who sets a success under Gatehouse's name on its head; the webhook tells of that, too. */

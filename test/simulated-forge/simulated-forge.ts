@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import { SEED_OF_ALL } from './api/seed.ts';
 import { makeDriver } from './driver.ts';
@@ -9,20 +9,14 @@ import { githubChecks } from './github-api/checks.ts';
 import type { Hostility } from './github-api/hostile.ts';
 import { completePayloads } from './github-api/payloads.ts';
 import type { Version } from './github-api/versions.ts';
-import {
-  makeContentLimit,
-  makeGitHubDialect,
-  makeGraphqlSwitch,
-  makeRateLimit,
-  type SimulatedApp,
-} from './github-dialect.ts';
+import { makeApp } from './github-app-routes.ts';
+import { makeGitHubDialect, makeSwitches } from './github-dialect.ts';
 import { type Seen, startServer } from './server.ts';
 import { makeWebhook } from './webhooks.ts';
 import { makeWorld } from './world.ts';
 
 export interface SimulatedForgeOptions {
   readonly forge: ForgeName;
-  /** 0, the default, takes a free one. */
   readonly port?: number;
   /** The name by which others reach it; it then listens on every address, not on 127.0.0.1 alone. */
   readonly host?: string;
@@ -32,7 +26,6 @@ export interface SimulatedForgeOptions {
   readonly keepsInlineComments?: boolean;
   /** Whether exchanges are held against the forge's published description. A test run does, unless told. */
   readonly checked?: boolean;
-  /** Which GitHub it is, for those checks: github.com unless told. */
   readonly version?: Version;
   /** A seed: what GitHub may send, and the simulator does not say, is drawn. `HOSTILE_GITHUB` sets it for all. */
   readonly hostile?: number;
@@ -56,9 +49,7 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
   const token = `token-of-${self}-${randomUUID()}`;
   world.tokens.set(token, self);
   const app = makeApp(world.installations);
-  const rateLimit = makeRateLimit();
-  const contentLimit = makeContentLimit();
-  const graphql = makeGraphqlSwitch();
+  const switches = makeSwitches();
   const underWay = new Set<Promise<unknown>>();
   let begun = 0;
   const notify: Notify = (repository, event) => {
@@ -73,16 +64,12 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
       sent.then(() => underWay.delete(sent));
     }
   };
-  const { checks, drawOddity } = checked ? await descriptionOf(name, version, hostile) : {};
+  const described = checked ? await descriptionOf(name, version, hostile) : {};
   const server = await startServer(
     (url) =>
       name === 'github'
-        ? makeGitHubDialect(world, app, rateLimit, graphql, {
-            contentLimit,
-            checks,
-            drawOddity,
-          })
-        : { ...makeGiteaDialect(world, name, url, keepsInlineComments, notify), ...(checks && { checks }) },
+        ? makeGitHubDialect(world, app, switches, described)
+        : { ...makeGiteaDialect(world, name, url, keepsInlineComments, notify), ...described },
     port,
     host,
   );
@@ -99,15 +86,10 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
     name,
     /** Where people would open it: a `FORGE_URL`. */
     url: server.url,
-    /** A token that may do everything. */
     token,
     app,
-    rateLimit,
-    contentLimit,
-    /** To be set by a benchmark. */
+    ...switches,
     latency: server.latency,
-    graphql,
-    /** Every request so far, in order. */
     seen: server.seen as readonly Seen[],
     count,
     /**
@@ -132,7 +114,6 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
       return begun;
     },
     assertValid: server.exchanges.assertValid,
-    /** Throws, too, what `assertValid` would throw. */
     async stop() {
       await server.stop();
       server.exchanges.report(name);
@@ -152,43 +133,4 @@ async function descriptionOf(name: ForgeName, version: Version, seed: number | u
   // Imported here: drawing is for few tests.
   const { hostileGithub } = await import('./github-api/hostile.ts');
   return hostileGithub(version, seed);
-}
-
-/**
- * Numbers of installations differ throughout the process, as octokit shares its wait for a token by them alone, and
- * between processes: in a shared Redis, pauses outlive a forge, whose port another one may get.
- */
-let lastInstallation = randomInt(100, 1_000_000_000);
-
-/** Made once a process, and only if asked for: it takes a moment in which nothing else happens. */
-let keys: { publicKey: string; privateKey: string } | undefined;
-
-function keyPair() {
-  keys ??= generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  return keys;
-}
-
-function makeApp(installations: Map<string, number>): SimulatedApp {
-  return {
-    id: '4711',
-    slug: 'gatehouse-app',
-    installations,
-    permissions: { metadata: 'read', contents: 'read', pull_requests: 'write', statuses: 'write', members: 'read' },
-    events: ['pull_request', 'pull_request_review', 'push'],
-    hook: { url: '', content_type: 'form', secret: null },
-    install(owner) {
-      lastInstallation += 1;
-      installations.set(owner, lastInstallation);
-    },
-    get publicKey() {
-      return keyPair().publicKey;
-    },
-    get privateKey() {
-      return keyPair().privateKey;
-    },
-  };
 }

@@ -1,7 +1,6 @@
 import { structuredPatch } from 'diff';
 import { blobId, type Tree } from './git.ts';
 
-/** One file of the difference between two commits. */
 export interface FileChange {
   readonly path: string;
   readonly previousPath?: string;
@@ -9,7 +8,6 @@ export interface FileChange {
   readonly additions: number;
   readonly deletions: number;
   readonly binary: boolean;
-  /** Hunks, '' when there are none. */
   readonly patch: string;
   /** Of the new side, or of the old one of a removed file. */
   readonly blob: string;
@@ -20,7 +18,6 @@ export interface FileChange {
 const NOTHING: Buffer = Buffer.alloc(0);
 /** git looks for a NUL in this many bytes to call a file binary. */
 const BINARY_PROBE_BYTES = 8_000;
-/** Lines of context that git shows around a change. */
 const CONTEXT_LINES = 3;
 
 export function compareTrees(before: Tree, after: Tree): readonly FileChange[] {
@@ -104,7 +101,6 @@ function change(path: string, status: FileChange['status'], before = NOTHING, af
   };
 }
 
-/** Here every file has one mode. */
 const MODE = '100644';
 /** Digits of an object id that git shows in a repository of this size. */
 const ABBREVIATION = 7;

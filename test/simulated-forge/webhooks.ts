@@ -45,7 +45,6 @@ export type WebhookEvent =
       readonly by: string;
     }
   /** The newest commits of a branch: one unless told. `before`: what it was, where that is not the parent of them; '' for a new branch. */
-  /** `by`: who pushed, unless the author of the commit. */
   | {
       readonly kind: 'push';
       readonly branch: string;
@@ -59,7 +58,6 @@ export type WebhookEvent =
       readonly number: number;
       readonly headSha: string;
       readonly action: 'checks_requested' | 'destroyed';
-      /** Why it was destroyed; `dequeued` unless told. */
       readonly reason?: 'merged' | 'invalidated' | 'dequeued';
       readonly headRef?: string;
     }
@@ -140,7 +138,6 @@ export function makeWebhook(world: World, repository: Repository, event: Webhook
   const signed = { 'x-gitea-signature': digest, 'x-gogs-signature': digest };
   const shared = { ...common, ...signed, ...named('gitea'), ...named('gogs'), ...named('github') };
   const forgejo = { ...named('forgejo'), 'x-forgejo-signature': digest };
-  // Of Gitea 1.26.
   const target = {
     'x-gitea-hook-installation-target-type': 'repository',
     'x-github-hook-installation-target-type': 'repository',
@@ -160,9 +157,13 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
   const installation = world.installations.get(repository.fullName.split('/')[0] ?? '');
   const about = {
     repository: github.repository(repository, web),
-    // Of the webhook of an App.
     ...(installation === undefined ? {} : { installation: { id: installation } }),
   };
+  const said = (name: string, payload: object, sender?: string): Message => ({
+    name,
+    type: name,
+    payload: { ...about, ...payload, ...(sender !== undefined && { sender: github.user(sender) }) },
+  });
   switch (event.kind) {
     case 'ping':
       return {
@@ -171,77 +172,66 @@ function ofGitHub(world: World, repository: Repository, event: WebhookEvent, web
         payload: { zen: 'Keep it logically awesome.', hook_id: 1, repository: about.repository },
       };
     case 'merge-group':
-      return { name: 'merge_group', type: 'merge_group', payload: { ...mergeGroup(repository, event), ...about } };
-    case 'push': {
+      return said('merge_group', mergeGroup(repository, event), 'github-merge-queue');
+    case 'push':
       // The simulation takes commits away only where none come.
-      const { payload } = push(world, repository, event);
-      return { name: 'push', type: 'push', payload: { ...payload, forced: event.commits === 0, ...about } };
-    }
+      return said('push', { ...push(world, repository, event).payload, forced: event.commits === 0 });
     case 'status':
-      return { name: 'status', type: 'status', payload: { ...status(event.status), ...about } };
+      return said('status', status(event.status));
     case 'check-run': {
+      const check_run = github.checkRun(event.run, `${web}/${repository.fullName}`);
       const action = event.run.status === 'completed' ? 'completed' : 'created';
-      const sender = github.user(`${event.run.app}[bot]`);
-      const payload = {
-        action,
-        check_run: github.checkRun(event.run, `${web}/${repository.fullName}`),
-        ...about,
-        sender,
-      };
-      return { name: 'check_run', type: 'check_run', payload };
+      return said('check_run', { action, check_run }, `${event.run.app}[bot]`);
     }
     case 'check-suite': {
       const check_suite = github.checkSuite(event.suite, repository.checkRuns);
-      const sender = github.user(`${event.suite.app}[bot]`);
       // The only action that is not sent to this App alone.
-      return {
-        name: 'check_suite',
-        type: 'check_suite',
-        payload: { action: 'completed', check_suite, ...about, sender },
-      };
+      return said('check_suite', { action: 'completed', check_suite }, `${event.suite.app}[bot]`);
     }
+    default:
+      return ofGitHubPull(world, pullOf(repository, event.number), event, { web, said });
+  }
+}
+
+function ofGitHubPull(
+  world: World,
+  pull: Pull,
+  event: WebhookEvent & { readonly number: number; readonly kind: 'pull-request' | 'review' | 'comment' | 'thread' },
+  { web, said }: { web: string; said: (name: string, payload: object, sender: string) => Message },
+): Message {
+  switch (event.kind) {
     case 'review': {
       const action = event.review.dismissed ? 'dismissed' : 'submitted';
-      const pull_request = github.pull(pullOf(repository, event.number), web);
-      const sender = github.user(event.review.author);
-      // In lower case, unlike in the API.
       const review = github.review(event.review);
+      // In lower case, unlike in the API.
       const told = { ...review, state: review.state.toLowerCase() };
-      const payload = { action, review: told, pull_request, ...about, sender };
-      return { name: 'pull_request_review', type: 'pull_request_review', payload };
+      const payload = { action, review: told, pull_request: github.pull(pull, web) };
+      return said('pull_request_review', payload, event.review.author);
     }
     case 'thread': {
-      const { number, action, comment, by } = event;
-      const pull = pullOf(repository, number);
+      const { action, comment, by } = event;
       const comments = pull.inlineComments
         .filter(({ id, replyTo }) => (replyTo ?? id) === comment.id)
         .map((one) => github.inlineComment(world, pull, one));
       const thread = { node_id: `PRRT_${comment.id}`, comments };
-      const payload = { action, thread, pull_request: github.pull(pull, web), ...about, sender: github.user(by) };
-      return { name: 'pull_request_review_thread', type: 'pull_request_review_thread', payload };
+      return said('pull_request_review_thread', { action, thread, pull_request: github.pull(pull, web) }, by);
     }
     case 'comment': {
       const { number, action, comment } = event;
-      const pull = pullOf(repository, number);
-      const { title, body } = pull;
-      const user = github.user(pull.author);
-      const issue = { number, title, body, user, state: pull.state, pull_request: { url: web } };
-      const sender = github.user(comment.author);
-      const payload = { action, issue, comment: github.comment(comment), ...changesOf(event), ...about, sender };
-      return { name: 'issue_comment', type: 'issue_comment', payload };
+      const { title, body, state } = pull;
+      const issue = { number, title, body, user: github.user(pull.author), state, pull_request: { url: web } };
+      const payload = { action, issue, comment: github.comment(comment), ...changesOf(event) };
+      return said('issue_comment', payload, comment.author);
     }
     case 'pull-request': {
-      const pull = pullOf(repository, event.number);
       const { number, action } = event;
       if (action === 'label_cleared') {
         throw new Error('GitHub sends one webhook for each label that goes');
       }
-      const pull_request = github.wholePull(world, pull, web);
-      const sender = github.user(senderOf(world, pull, event));
       const { from: before, to: after } = pull.events.findLast(({ push }) => push !== undefined)?.push ?? {};
       const moved = action === 'synchronize' ? { before, after } : {};
-      const payload = { action, number, ...moved, pull_request, ...about, sender };
-      return { name: 'pull_request', type: 'pull_request', payload };
+      const payload = { action, number, ...moved, pull_request: github.wholePull(world, pull, web) };
+      return said('pull_request', payload, senderOf(world, pull, event));
     }
   }
 }
@@ -273,16 +263,14 @@ function ofGitea(
   forge: 'gitea' | 'forgejo',
 ): Message {
   const about = { repository: gitea.repository(repository, web) };
+  const pullShown = (number: number) => gitea.pull(world, pullOf(repository, number), web, forge);
   switch (event.kind) {
     case 'ping':
-      throw new Error('Gitea and Forgejo send no ping');
     case 'merge-group':
-      throw new Error('Gitea and Forgejo have no merge queue');
     case 'check-run':
     case 'check-suite':
-      throw new Error('Gitea and Forgejo have no check runs');
     case 'thread':
-      throw new Error('Gitea and Forgejo send nothing when a conversation is resolved');
+      throw new Error(`Gitea and Forgejo have no webhook of this kind: ${event.kind}`);
     case 'status':
       if (forge === 'forgejo') {
         throw new Error('Forgejo sends nothing when a commit status is set');
@@ -291,64 +279,63 @@ function ofGitea(
     case 'push':
       return { name: 'push', type: 'push', payload: { ...newestFirst(push(world, repository, event)), ...about } };
     case 'review': {
-      if (event.review.dismissed) {
+      const { number, review } = event;
+      if (review.dismissed) {
         throw new Error('Gitea and Forgejo send nothing when a review is dismissed');
       }
-      const type = GITEA_REVIEWS[event.review.state];
-      const { number, review } = event;
-      const pull_request = gitea.pull(world, pullOf(repository, number), web, forge);
-      const sender = gitea.user(review.author);
-      const told = { type, content: review.body };
+      const type = GITEA_REVIEWS[review.state];
+      const told = {
+        action: 'reviewed',
+        number,
+        pull_request: pullShown(number),
+        review: { type, content: review.body },
+      };
       return {
         name: type.replace('_review', ''),
         type,
-        payload: { action: 'reviewed', number, pull_request, ...about, sender, review: told },
+        payload: { ...told, ...about, sender: gitea.user(review.author) },
       };
     }
     case 'comment': {
       const { number, action, comment } = event;
-      const pull_request = gitea.pull(world, pullOf(repository, number), web, forge);
       const issue = { number, pull_request: { merged: false, merged_at: null } };
-      const told = { action, issue, pull_request, comment: gitea.comment(comment), ...changesOf(event), is_pull: true };
-      const payload = { ...told, ...about, sender: gitea.user(comment.author) };
+      const told = { action, issue, pull_request: pullShown(number), comment: gitea.comment(comment), is_pull: true };
+      const payload = { ...told, ...changesOf(event), ...about, sender: gitea.user(comment.author) };
       return { name: 'issue_comment', type: 'pull_request_comment', payload };
     }
     case 'pull-request': {
-      const pull = pullOf(repository, event.number);
+      const { number } = event;
       const { action, type } = giteaAction(event.action);
-      const pull_request = gitea.pull(world, pull, web, forge);
-      const sender = gitea.user(senderOf(world, pull, event));
-      return { name: 'pull_request', type, payload: { action, number: pull.number, pull_request, ...about, sender } };
+      const sender = gitea.user(senderOf(world, pullOf(repository, number), event));
+      return {
+        name: 'pull_request',
+        type,
+        payload: { action, number, pull_request: pullShown(number), ...about, sender },
+      };
     }
   }
 }
 
 /** A draft is one by its title here, so that becoming one is an edit. */
 function giteaAction(action: PullAction): { action: string; type: string } {
-  switch (action) {
-    case 'synchronize':
-      return { action: 'synchronized', type: 'pull_request_sync' };
-    case 'labeled':
-    case 'unlabeled':
-      return { action: 'label_updated', type: 'pull_request_label' };
-    case 'label_cleared':
-      return { action, type: 'pull_request_label' };
-    case 'ready_for_review':
-    case 'converted_to_draft':
-      return { action: 'edited', type: 'pull_request' };
-    case 'review_requested':
-    case 'review_request_removed':
-      return { action, type: 'pull_request_review_request' };
-    case 'assigned':
-    case 'unassigned':
-      return { action, type: 'pull_request_assign' };
-    case 'milestoned':
-    case 'demilestoned':
-      return { action, type: 'pull_request_milestone' };
-    default:
-      return { action, type: 'pull_request' };
-  }
+  const [said, type] = GITEA_ACTIONS[action] ?? [action, ''];
+  return { action: said, type: `pull_request${type}` };
 }
+
+const GITEA_ACTIONS: Partial<Record<PullAction, readonly [action: string, type: string]>> = {
+  synchronize: ['synchronized', '_sync'],
+  labeled: ['label_updated', '_label'],
+  unlabeled: ['label_updated', '_label'],
+  label_cleared: ['label_cleared', '_label'],
+  ready_for_review: ['edited', ''],
+  converted_to_draft: ['edited', ''],
+  review_requested: ['review_requested', '_review_request'],
+  review_request_removed: ['review_request_removed', '_review_request'],
+  assigned: ['assigned', '_assign'],
+  unassigned: ['unassigned', '_assign'],
+  milestoned: ['milestoned', '_milestone'],
+  demilestoned: ['demilestoned', '_milestone'],
+};
 
 function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge-group' }): object {
   const { baseBranch } = pullOf(repository, event.number);
@@ -360,7 +347,7 @@ function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge
     base_ref: `refs/heads/${baseBranch}`,
   };
   const why = event.action === 'destroyed' ? { reason: event.reason ?? 'dequeued' } : {};
-  return { action: event.action, ...why, merge_group: group, sender: github.user('github-merge-queue') };
+  return { action: event.action, ...why, merge_group: group };
 }
 
 /** It names a commit, and no pull request. */
@@ -369,7 +356,6 @@ function status({ id, sha, context, state, description, targetUrl, author }: Sta
 }
 
 interface Push {
-  /** Oldest first. */
   readonly commits: readonly object[];
   readonly payload: object;
 }

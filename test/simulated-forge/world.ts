@@ -1,14 +1,13 @@
 import { type Commit, commitsBetween, mergeBase, type Objects } from './git.ts';
+import { type Call, textIn } from './routes.ts';
 import { compareTrees, type FileChange } from './tree-diff.ts';
 
 /** Everything a simulated forge knows; both dialects tell the same things in different words. */
 export interface World {
   readonly objects: Objects;
-  /** By full name, lower case. */
   readonly repositories: Map<string, Repository>;
   /** Old full names, lower case, to the repository they now mean. */
   readonly renames: Map<string, Repository>;
-  /** Tokens to logins. */
   readonly tokens: Map<string, string>;
   /** Owners for whom the GitHub App is installed, to the installation's number. */
   readonly installations: Map<string, number>;
@@ -16,7 +15,6 @@ export interface World {
   readonly installationTokens: Map<string, string>;
   /** Tokens to their scopes. A token that is not here may do everything. */
   readonly scopes: Map<string, readonly string[]>;
-  /** `organisation/team` to logins. */
   readonly teams: Map<string, readonly string[]>;
   /** Of organisations, by name. Those in teams count only if they are here. */
   readonly members: Map<string, readonly Member[]>;
@@ -42,31 +40,24 @@ export interface Repository {
   readonly id: number;
   fullName: string;
   readonly defaultBranch: string;
-  /** Names to commits. */
   readonly branches: Map<string, string>;
-  /** Names to commits. */
   readonly tags: Map<string, string>;
   readonly pulls: Map<number, Pull>;
   readonly statuses: Status[];
   /** Those of {@link World.teams} that it gives access to: then its owner is an organisation. Gitea's and Forgejo's alone. */
   readonly teams: Map<string, TeamAccess>;
-  /** GitHub's alone. */
   readonly checkRuns: CheckRun[];
   readonly checkSuites: CheckSuite[];
   /** Base branches to their entries, first to be merged first. GitHub's alone. */
   readonly mergeQueues: Map<string, QueueEntry[]>;
   /** Where the forge itself sends what is done through its API. */
   readonly hooks: Hook[];
-  /** By branch, or pattern of branches. */
   readonly protections: Map<string, Protection>;
-  /** GitHub's alone. */
   readonly rulesets: Ruleset[];
-  /** When a branch was last pushed to. */
   pushedAt: string;
   deleted: boolean;
   isPrivate: boolean;
   topics: readonly string[];
-  /** It can be read only. */
   archived: boolean;
 }
 
@@ -74,9 +65,7 @@ export interface Repository {
 export type TeamAccess = 'owner' | 'write' | 'triage' | 'read';
 
 export interface Protection {
-  /** Whether the statuses are required. */
   readonly checks: boolean;
-  /** Names, or patterns that end in `*`. */
   readonly statuses: readonly string[];
   readonly push: boolean;
   /** The App that must have set the statuses. GitHub's alone. */
@@ -95,11 +84,9 @@ export interface Ruleset {
 export interface QueueEntry {
   readonly number: number;
   readonly headSha: string;
-  /** What it brings to the base, oldest first. */
   readonly commits: readonly string[];
 }
 
-/** A webhook of Gitea or Forgejo. */
 export interface Hook {
   readonly id: number;
   readonly type: string;
@@ -107,7 +94,6 @@ export interface Hook {
   readonly secret: string;
   contentType: string;
   active: boolean;
-  /** By the names that the API lists. */
   events: readonly string[];
 }
 
@@ -153,7 +139,6 @@ export interface Merged {
   readonly as: string;
   /** Its commits on the base branch: one, but for a rebase. */
   readonly commits: readonly string[];
-  /** Who merged it. */
   readonly by: string;
 }
 
@@ -174,7 +159,6 @@ export interface PullEvent {
     | 'reopened'
     | 'merged';
   readonly at: string;
-  /** Of a dismissal. */
   readonly message?: string;
   /** Of a request of a review: whose, and who requested or withdrew it. */
   readonly request?: { readonly reviewer: string; readonly by: string };
@@ -212,12 +196,10 @@ export interface InlineComment extends Comment {
   readonly review: number;
   readonly path: string;
   readonly line: number;
-  /** The line's text when it was commented on. */
   readonly text: string;
   readonly sha: string;
   /** The first comment of the conversation that it belongs to, unless it is that itself. */
   readonly replyTo?: number;
-  /** Who has resolved the conversation that it begins. */
   resolvedBy?: string | undefined;
 }
 
@@ -232,16 +214,13 @@ export interface Status {
   readonly at: string;
 }
 
-/** A check run of an App. */
 export interface CheckRun {
   readonly id: number;
   readonly sha: string;
   readonly name: string;
-  /** The App's slug. */
   readonly app: string;
   readonly status: 'queued' | 'in_progress' | 'completed';
   readonly conclusion: string | null;
-  /** The id of its {@link CheckSuite}. */
   readonly suite: number;
   readonly startedAt: string;
   readonly endedAt: string | null;
@@ -250,7 +229,6 @@ export interface CheckRun {
 export interface WorkflowRun {
   readonly file: string;
   readonly event: string;
-  /** Null of a fork's. */
   readonly branch: string | null;
 }
 
@@ -258,7 +236,6 @@ export interface WorkflowRun {
 export interface CheckSuite {
   readonly id: number;
   readonly sha: string;
-  /** The App's slug. */
   readonly app: string;
   /** Of GitHub Actions: what it is one run of. */
   readonly workflow?: WorkflowRun;
@@ -302,6 +279,32 @@ export function newId(world: World): number {
 
 export function findRepository(world: World, fullName: string): Repository | undefined {
   return world.repositories.get(fullName.toLowerCase());
+}
+
+/** The newest of each context. */
+export function newestStatuses({ statuses }: Repository, sha: string): readonly Status[] {
+  return [...new Map(statuses.filter((one) => one.sha === sha).map((one) => [one.context, one])).values()];
+}
+
+/** Adds the status that a request asks for; the same fields on all forges. */
+export function addStatus(world: World, repository: Repository, { parameters, body, login }: Call): Status {
+  const status = {
+    id: newId(world),
+    sha: parameters['sha'] ?? '',
+    context: textIn(body, 'context') || 'default',
+    state: textIn(body, 'state'),
+    description: textIn(body, 'description'),
+    targetUrl: textIn(body, 'target_url'),
+    author: login,
+    at: new Date().toISOString(),
+  };
+  repository.statuses.push(status);
+  return status;
+}
+
+/** One of this moment, which does not count yet. */
+export function makeReview(world: World, of: Pick<Review, 'author' | 'state' | 'sha' | 'body'>): Review {
+  return { id: newId(world), dismissed: false, at: new Date().toISOString(), official: false, ...of };
 }
 
 /** Whether somebody may change the settings of a repository, or of an organisation. */

@@ -79,7 +79,6 @@ export function makeArbitraries(schemas: Description['schemas']): (schema: Schem
   return arbitraryOf;
 }
 
-/** Any text, and names that are no ordinary ones. */
 const TEXT = fc.oneof(fc.constantFrom('__proto__', 'toString', ''), fc.string({ unit: 'binary', maxLength: 20 }));
 
 /** Texts of a form that somebody may look at, by the ends of their names. */

@@ -4,7 +4,6 @@ import type { Description, Operation, Schema } from './description.ts';
 import { makePathFinder } from './paths.ts';
 import { makeValidators, type Validate } from './validators.ts';
 
-/** What is known of an API by its published description. */
 export interface Checks {
   /** What a request has that the description does not allow, each as one sentence. */
   faultsOfRequest(call: Call): readonly string[];
@@ -20,7 +19,6 @@ const ANYWHERE = new Set([301, 302, 304, 307, 401, 403, 404, 429, 500, 502, 503,
 export interface Rules {
   /** What the forge's documents say of the headers, each fault as one sentence. */
   readonly headers: (call: Call) => readonly string[];
-  /** The largest page, and what asks for its size. */
   readonly page: { readonly parameter: string; readonly max: number };
   /** Whether it is known that the forge itself differs from its description in this. */
   readonly isAccepted: (fault: string) => boolean;

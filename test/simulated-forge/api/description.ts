@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** JSON Schema, as Ajv reads it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** One operation of a published description, without its prose. References are `#/schemas/NAME`. */
@@ -13,9 +12,7 @@ export interface Operation {
   readonly answers: Readonly<Record<string, Schema | null>>;
 }
 
-/** What the tests keep of a forge's published description. */
 export interface Description {
-  /** The package or the server, with its version. */
   readonly source: string;
   /** By method and path, as in `GET /repos/{owner}/{repo}`. */
   readonly operations: Readonly<Record<string, Operation>>;
@@ -26,7 +23,6 @@ export function readDescription(file: URL): Description {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** What a file says: maps of schemas, and where they are from. */
 type Described = { readonly source: string } & Readonly<Record<string, object | string>>;
 
 /** JSON with one schema a line, so that a new version of a description can be read as a difference. */

@@ -4,7 +4,6 @@ import type { Checks } from './checks.ts';
 
 interface Violation {
   readonly path: string;
-  /** Names the operation, the field and the rule. */
   readonly fault: string;
 }
 
@@ -13,7 +12,6 @@ const REPORT = process.env['TEST_EXCHANGES'];
 
 export type Exchanges = ReturnType<typeof makeExchanges>;
 
-/** What was checked against the forge's published description. */
 export function makeExchanges() {
   let count = 0;
   let violated = 0;
@@ -54,7 +52,6 @@ export function makeExchanges() {
       }
     },
 
-    /** For the closing lines of a test run. */
     report(forge: string) {
       if (REPORT !== undefined && count > 0) {
         const line: ReportedExchanges = { forge, count, violated, operations: [...operations] };
@@ -71,9 +68,7 @@ interface ReportedExchanges {
   readonly operations: readonly string[];
 }
 
-/** The closing lines, one for each forge. */
 export function summarizeExchanges(file: string): string {
-  // A run without a simulated forge reports nothing.
   if (!existsSync(file)) {
     return '';
   }

@@ -2,7 +2,6 @@ import type { Description, Operation, Schema } from './description.ts';
 import { follow, toJsonSchema } from './openapi.ts';
 import { makePathFinder } from './paths.ts';
 
-/** OpenAPI 3 or Swagger 2.0, as far as it is read here. */
 export interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 }
@@ -38,7 +37,6 @@ export function sliceOperations(document: Document, routes: readonly string[], s
   };
   const operations = routes.map((route) => {
     const [method = '', path = ''] = route.split(' ');
-    // As a request to it would be.
     const described = find(path.replaceAll(/[:*](\w+)/g, '$1'))?.path ?? '';
     const operation = document.paths[described]?.[method.toLowerCase()];
     if (operation === undefined) {
@@ -80,12 +78,10 @@ function bodyOf(described: Described, parameters: readonly Parameter[]) {
   return schema === undefined ? undefined : { schema, required: (requestBody ?? inParameters)?.required === true };
 }
 
-/** What Swagger 2.0 says of a parameter's value. */
 function typeOf({ in: _in, name: _name, required: _required, ...schema }: Parameter): object {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'collectionFormat'));
 }
 
-/** Itself, or what it refers to. */
 function whole(document: Document, given: unknown): unknown {
   const reference = Object(given)['$ref'];
   return typeof reference === 'string' ? follow(document, reference) : given;

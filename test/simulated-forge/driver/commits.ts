@@ -3,7 +3,6 @@ import { compareTrees } from '../tree-diff.ts';
 import { baseSha, changesOf, commitOf, moveHead, type Pull } from '../world.ts';
 import type { CommitDetails, Stage } from './stage.ts';
 
-/** Commits, and the branches and tags that name them. */
 export function makeCommits(stage: Stage) {
   const { world, forge, now, find, pull, commitOn, openFrom, record, change } = stage;
 
@@ -22,7 +21,6 @@ export function makeCommits(stage: Stage) {
     tag(repository: string, name: string, sha: string) {
       find(repository).tags.set(name, sha);
     },
-    /** Commits on the pull request's branch. Returns the new head. */
     push(repository: string, number: number, files: Changes, details?: CommitDetails): string {
       const { headRepository, headBranch } = pull(repository, number);
       return commitOn(headRepository, headBranch, files, details);

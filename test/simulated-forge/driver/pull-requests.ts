@@ -1,11 +1,10 @@
 import { makeCommit } from '../git.ts';
 import { compareTrees } from '../tree-diff.ts';
-import { baseSha, changesOf, commitOf, commitsOf, type Pull } from '../world.ts';
+import { baseSha, changesOf, commitOf, commitsOf, newestStatuses, type Pull } from '../world.ts';
 import { MAIN, type Stage } from './stage.ts';
 
 interface OpenDetails {
   readonly head: string;
-  /** A fork's full name, when the branch is there. */
   readonly from?: string;
   /** Whether it was pushed to `refs/for/<base>`. The branch is not there afterwards. */
   readonly agit?: boolean;
@@ -24,29 +23,24 @@ interface MergeDetails {
   readonly force?: boolean;
 }
 
-/** The account of GitHub that merges what is in a queue. */
 const QUEUE = 'github-merge-queue[bot]';
 
-/** What happens to a pull request, from its opening to its merge. */
 export function makePullRequests(stage: Stage) {
   const { world, forge, now, find, pull, commitOn, record, change } = stage;
 
   /** As Gitea: of the statuses that a pattern names there is one at least, and all are a success. */
   function meetsProtection({ repository, baseBranch, headSha }: Pull): boolean {
-    const present = new Map(
-      repository.statuses.filter(({ sha }) => sha === headSha).map(({ context, state }) => [context, state]),
-    );
+    const present = newestStatuses(repository, headSha);
     const protection = repository.protections.get(baseBranch);
     const required = protection?.checks === true ? protection.statuses : [];
     return required.every((pattern) => {
-      const named = [...present].filter(([context]) =>
+      const named = present.filter(({ context }) =>
         pattern.endsWith('*') ? context.startsWith(pattern.slice(0, -1)) : context === pattern,
       );
-      return named.length > 0 && named.every(([, state]) => state === 'success');
+      return named.length > 0 && named.every(({ state }) => state === 'success');
     });
   }
 
-  /** The push of all commits of a pull request. */
   function recordAll(on: Pull): void {
     const base = baseSha(on);
     record(on, 'pushed', { push: { from: base, to: on.headSha, base } });
@@ -134,14 +128,12 @@ export function makePullRequests(stage: Stage) {
     /** In the place of those who were assigned before. */
     assign: (repository: string, number: number, ...assignees: string[]): void =>
       change(repository, number, { assignees }),
-    /** Null: none any more. */
     setMilestone: (repository: string, number: number, milestone: string | null): void =>
       change(repository, number, { milestone }),
     /** The pull request does not count as changed, and there is no event. */
     renameMilestone(repository: string, number: number, milestone: string | null) {
       pull(repository, number).milestone = milestone;
     },
-    /** Asks for a merge into another branch. */
     retarget(repository: string, number: number, baseBranch: string) {
       change(repository, number, { baseBranch });
       const on = pull(repository, number);

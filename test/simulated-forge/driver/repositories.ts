@@ -1,7 +1,6 @@
 import type { Changes } from '../git.ts';
 import { MAIN, type Stage } from './stage.ts';
 
-/** The repositories themselves. */
 export function makeRepositories(stage: Stage) {
   const { world, forge, find, addRepository, commitOn, openFrom, change } = stage;
 
@@ -9,7 +8,6 @@ export function makeRepositories(stage: Stage) {
     createRepository(fullName: string, files: Changes = { 'README.md': 'Hello\n' }) {
       commitOn(addRepository(fullName, new Map()), MAIN, files, { message: 'Begin' });
     },
-    /** A copy under another owner. Returns its full name. */
     fork(repository: string, owner: string): string {
       const fullName = `${owner}/${repository.split('/')[1]}`;
       addRepository(fullName, new Map(find(repository).branches));

@@ -6,6 +6,7 @@ import {
   type InlineComment,
   isSameLogin,
   lineInDiff,
+  makeReview,
   mayPush,
   newId,
   type Review,
@@ -17,29 +18,18 @@ interface InlineAt {
   readonly path: string;
   readonly line: number;
   readonly body: string;
-  /** The comment that it answers. */
   readonly replyTo?: InlineComment;
   /** Of the review that it is a part of: commented unless told. */
   readonly state?: Review['state'];
 }
 
-/** What people say of a pull request. */
 export function makeReviews(stage: Stage) {
   const { world, forge, now, pull, record, change } = stage;
 
   /** Of the present head. */
   function review(repository: string, number: number, author: string, state: Review['state'], body = ''): Review {
     const on = pull(repository, number);
-    const made: Review = {
-      id: newId(world),
-      author,
-      state,
-      dismissed: false,
-      sha: on.headSha,
-      body,
-      at: now(),
-      official: false,
-    };
+    const made = makeReview(world, { author, state, sha: on.headSha, body });
     on.reviews.push(made);
     if (forge !== 'github') {
       countReview(world, on, made);
@@ -74,7 +64,6 @@ export function makeReviews(stage: Stage) {
         review.official = false;
       }
     },
-    /** By whoever opened it, unless `by` says otherwise. */
     withdrawReviewRequest(repository: string, number: number, reviewer: string, by?: string) {
       const on = pull(repository, number);
       record(on, 'review-request-withdrawn', { request: { reviewer, by: by ?? on.author } });
@@ -98,7 +87,6 @@ export function makeReviews(stage: Stage) {
       touch(on);
       return made;
     },
-    /** Whoever may write can edit anybody's. */
     editComment(repository: string, number: number, comment: number, body: string) {
       const edited = pull(repository, number).comments.find(({ id }) => id === comment);
       Object.assign(edited ?? {}, { body, editedAt: now() });

@@ -10,7 +10,6 @@ import {
 } from '../world.ts';
 import type { Stage } from './stage.ts';
 
-/** What owners and administrators set: accounts, tokens, protection, webhooks. */
 export function makeSettings(stage: Stage) {
   const { world, find } = stage;
   const hooksOf = (owner: string): Hook[] =>
@@ -36,7 +35,6 @@ export function makeSettings(stage: Stage) {
         world.scopes.set(token, scopes);
       }
     },
-    /** From now on the token is not accepted. */
     revokeToken(token: string) {
       world.tokens.delete(token);
     },
@@ -44,7 +42,6 @@ export function makeSettings(stage: Stage) {
     addOutsider(login: string) {
       world.outsiders.add(login.toLowerCase());
     },
-    /** From now on this person may write, as everybody else. */
     removeOutsider(login: string) {
       world.outsiders.delete(login.toLowerCase());
     },

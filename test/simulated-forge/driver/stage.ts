@@ -15,7 +15,6 @@ import {
 export interface CommitDetails {
   readonly message?: string;
   readonly author?: string;
-  /** The author, unless told. */
   readonly committer?: string;
   /** More parents make a merge: ids of commits. */
   readonly merging?: readonly string[];
@@ -23,7 +22,6 @@ export interface CommitDetails {
   readonly verified?: boolean;
   /** Whose it is, unless the forge's own. */
   readonly signer?: string;
-  /** Whether it was pushed together with the commit before. */
   readonly samePush?: boolean;
 }
 
@@ -119,7 +117,6 @@ export function makeStage(world: World, forge: ForgeName) {
     on.events.push({ id: newId(world), kind, at: now(), ...details });
   }
 
-  /** Records what the timeline tells of it. */
   function change(repository: string, number: number, changes: Partial<Pull>): void {
     const changed = pull(repository, number);
     for (const kind of eventsOf(changed, changes)) {

@@ -6,7 +6,6 @@ function timeOf(id: number): string {
   return new Date(Date.UTC(2026, 0, 1) + id * 1_000).toISOString();
 }
 
-/** What is said of a commit. */
 export function makeStatuses(stage: Stage) {
   const { world, find } = stage;
 
@@ -25,7 +24,6 @@ export function makeStatuses(stage: Stage) {
   return {
     statuses: (repository: string, sha?: string): readonly Status[] =>
       find(repository).statuses.filter((status) => sha === undefined || status.sha === sha),
-    /** Sets a status in anybody's name. */
     setStatus(
       repository: string,
       sha: string,

@@ -45,7 +45,6 @@ function amended({ source, operations, schemas }: Description): Description {
     source,
     operations: {
       ...operations,
-      // It lists a directory.
       [CONTENTS]: { ...contents, answers: { ...contents.answers, 200: { anyOf: [file, { type: 'array' }] } } },
       // Of a repository whose owner is a person.
       [TEAMS]: { ...teams, answers: { ...teams.answers, 405: null } },

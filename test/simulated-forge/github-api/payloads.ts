@@ -16,7 +16,6 @@ export function readPayloads(): Payloads {
   return JSON.parse(readFileSync(WEBHOOKS_FILE, 'utf8'));
 }
 
-/** What the simulated GitHub sends. */
 const EVENTS =
   /^(?:pull-request|pull-request-review|issue-comment|push|ping|merge-group|status|check-run|check-suite)(?:-|$)/;
 

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { filesOf, type PinnedPackage } from '../../helpers/npm-package.ts';
 import { printDescription } from '../api/description.ts';
 import { sliceOperations } from '../api/slice.ts';
-import { makeGitHubDialect, makeGraphqlSwitch, makeRateLimit } from '../github-dialect.ts';
+import { makeGitHubDialect } from '../github-dialect.ts';
 import { makeWorld } from '../world.ts';
 import { sliceWebhooks } from './slice-webhooks.ts';
 import { fileOf, VERSIONS, WEBHOOKS_FILE } from './versions.ts';
@@ -49,6 +49,6 @@ function textOf(files: ReadonlyMap<string, Buffer>, name: string): string {
 
 /** The routes of the simulator are what Gatehouse calls. GraphQL has a schema of its own. */
 function routesInUse(): readonly string[] {
-  const dialect = makeGitHubDialect(makeWorld(), undefined, makeRateLimit(), makeGraphqlSwitch());
+  const dialect = makeGitHubDialect(makeWorld());
   return [...Object.keys(dialect.routes), ...BESIDE_ROUTES].filter((route) => !route.includes(' /graphql'));
 }
