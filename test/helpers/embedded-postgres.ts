@@ -4,20 +4,18 @@ import { once } from 'node:events';
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { inTime, within } from './deadline.ts';
 import { onFreePort } from './free-port.ts';
 import { isReachable, postgresBinaries, postgresUser, type RunAs } from './postgres-binaries.ts';
 import { family, signalProcess } from './processes.ts';
 import type { Store } from './stores.ts';
+import { eventually } from './until.ts';
 
 const NAME = 'gatehouse';
 const READY = 'database system is ready to accept connections';
 const READY_MS = 60_000;
 const STOP_MS = 20_000;
-const PROCESSES_MS = 10_000;
-const POLL_MS = 5;
 const LINES_KEPT = 40;
 const MAX_CONNECTIONS = 500;
 
@@ -239,7 +237,7 @@ async function signalAll(postmaster: number, signal: NodeJS.Signals): Promise<vo
 
 /** The postmaster may be forking a backend while it is being stopped, so look again until everything stands still. */
 async function freeze(postmaster: number): Promise<void> {
-  await settle('PostgreSQL could not be frozen', async () => {
+  await eventually('PostgreSQL is frozen', async () => {
     const moving = (await family(postmaster)).filter(({ state }) => !state.startsWith('T'));
     for (const { pid } of moving) {
       signalProcess(pid, 'SIGSTOP');
@@ -255,18 +253,8 @@ async function crash(postmaster: number): Promise<void> {
     signalProcess(pid, 'SIGKILL');
   }
   // Orphans have another parent by now, hence each by its own id. A new server waits for none of the old left.
-  await settle('PostgreSQL could not be killed', async () => {
+  await eventually('PostgreSQL is killed', async () => {
     const left = await Promise.all([...pids].map((pid) => family(pid)));
     return left.flat().every(({ pid }) => !pids.has(pid));
   });
-}
-
-async function settle(complaint: string, done: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + PROCESSES_MS;
-  while (!(await done())) {
-    if (Date.now() > deadline) {
-      throw new Error(`${complaint} within ${PROCESSES_MS} ms`);
-    }
-    await delay(POLL_MS);
-  }
 }

@@ -66,6 +66,17 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
   const sendPull = (number: number, action: (WebhookEvent & { kind: 'pull-request' })['action']) =>
     send({ kind: 'pull-request', number, action });
 
+  type Act = 'edit' | 'retarget' | 'close' | 'reopen' | 'label' | 'unlabel' | 'requestReview' | 'withdrawReviewRequest';
+  type Rest<T> = T extends (repository: string, number: number, ...rest: infer R) => void ? R : never;
+
+  /** What the forge lets people do to a pull request, with its webhook. */
+  const toldAs =
+    <T extends Act>(act: T, action: Parameters<typeof sendPull>[1]) =>
+    async (number: number, ...rest: Rest<SimulatedForge[T]>): Promise<void> => {
+      (forge[act] as (repository: string, number: number, ...rest: unknown[]) => void)(name, number, ...rest);
+      await sendPull(number, action);
+    };
+
   function commentOf(number: number, id: number): Comment {
     const found = pull(number).comments.find((comment) => comment.id === id);
     if (found === undefined) {
@@ -143,30 +154,12 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     async deleteBranch(branch) {
       forge.deleteBranch(name, branch);
     },
-    async edit(number, change) {
-      forge.edit(name, number, change);
-      await sendPull(number, 'edited');
-    },
-    async retarget(number, base) {
-      forge.retarget(name, number, base);
-      await sendPull(number, 'edited');
-    },
-    async close(number) {
-      forge.close(name, number);
-      await sendPull(number, 'closed');
-    },
-    async reopen(number) {
-      forge.reopen(name, number);
-      await sendPull(number, 'reopened');
-    },
-    async label(number, ...names) {
-      forge.label(name, number, ...names);
-      await sendPull(number, 'labeled');
-    },
-    async unlabel(number, label) {
-      forge.unlabel(name, number, label);
-      await sendPull(number, 'unlabeled');
-    },
+    edit: toldAs('edit', 'edited'),
+    retarget: toldAs('retarget', 'edited'),
+    close: toldAs('close', 'closed'),
+    reopen: toldAs('reopen', 'reopened'),
+    label: toldAs('label', 'labeled'),
+    unlabel: toldAs('unlabel', 'unlabeled'),
     async clearLabels(number) {
       forge.clearLabels(name, number);
       await sendPull(number, forge.name === 'github' ? 'unlabeled' : 'label_cleared');
@@ -179,14 +172,8 @@ export function makeSimulatedSite(forge: SimulatedForge, firstName: string): Sim
     async dismiss(number, review) {
       forge.dismiss(name, number, review, DISMISSAL);
     },
-    async requestReview(number, person, by) {
-      forge.requestReview(name, number, person, by);
-      await sendPull(number, 'review_requested');
-    },
-    async withdrawReviewRequest(number, person, by) {
-      forge.withdrawReviewRequest(name, number, person, by);
-      await sendPull(number, 'review_request_removed');
-    },
+    requestReview: toldAs('requestReview', 'review_requested'),
+    withdrawReviewRequest: toldAs('withdrawReviewRequest', 'review_request_removed'),
     async assign(number, ...people) {
       forge.assign(name, number, ...people);
       await sendPull(number, people.length > 0 ? 'assigned' : 'unassigned');

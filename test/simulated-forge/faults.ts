@@ -36,8 +36,6 @@ export interface Watch {
   readonly act: () => unknown;
 }
 
-export type Faults = ReturnType<typeof makeFaults>;
-
 export function makeFaults() {
   let faults: { fault: Fault; left: number }[] = [];
   let watches: Watch[] = [];

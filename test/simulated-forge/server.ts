@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type Exchanges, makeExchanges } from './api/exchanges.ts';
+import { makeExchanges } from './api/exchanges.ts';
 import type { Dialect } from './dialect.ts';
-import { type Fault, type Faults, makeFaults } from './faults.ts';
+import { type Fault, makeFaults } from './faults.ts';
 import { type Answer, type Call, matchRoute } from './routes.ts';
 
 const WORTH_COMPRESSING_BYTES = 1_024;
@@ -20,26 +21,10 @@ export interface Seen {
   readonly status: number;
 }
 
-export interface Latency {
-  ms: number;
-}
-
-export interface ForgeServer {
-  readonly url: string;
-  readonly faults: Faults;
-  readonly latency: Latency;
-  readonly seen: Seen[];
-  readonly exchanges: Exchanges;
-  stop(): Promise<void>;
-}
-
-export async function startServer(
-  dialectFor: (url: string) => Dialect,
-  port = 0,
-  host = LOOPBACK,
-): Promise<ForgeServer> {
+export async function startServer(dialectFor: (url: string) => Dialect, port = 0, host = LOOPBACK) {
   const faults = makeFaults();
-  const latency: Latency = { ms: 0 };
+  /** By how much later a request arrives than it was sent. */
+  const latency = { ms: 0 };
   const seen: Seen[] = [];
   const exchanges = makeExchanges();
   let dialect: Dialect | undefined;
@@ -51,9 +36,8 @@ export async function startServer(
       });
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host === LOOPBACK ? LOOPBACK : undefined, resolve);
-  });
+  server.listen(port, host === LOOPBACK ? LOOPBACK : undefined);
+  await once(server, 'listening');
   const { port: chosen } = server.address() as AddressInfo;
   const url = `http://${host}:${chosen}`;
   dialect = dialectFor(url);
@@ -64,13 +48,15 @@ export async function startServer(
     latency,
     seen,
     exchanges,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
   };
 }
+
+type ForgeServer = Awaited<ReturnType<typeof startServer>>;
 
 async function serve(
   dialect: Dialect,

@@ -10,8 +10,6 @@ interface Violation {
 /** Given by the test runner: each forge adds a line. */
 const REPORT = process.env['TEST_EXCHANGES'];
 
-export type Exchanges = ReturnType<typeof makeExchanges>;
-
 export function makeExchanges() {
   let count = 0;
   let violated = 0;

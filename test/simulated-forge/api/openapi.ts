@@ -23,33 +23,40 @@ export function toJsonSchema(value: unknown, rename: (reference: string) => stri
   if (typeof given['$ref'] === 'string') {
     return { $ref: rename(given['$ref']) };
   }
-  const schema = Object.fromEntries(
-    Object.entries(given)
-      .filter(([keyword]) => !PROSE.has(keyword) && !keyword.startsWith('x-') && keyword !== 'nullable')
-      .map(([keyword, of]) => [keyword, converted(keyword, of, rename)]),
+  const said = Object.fromEntries(
+    Object.entries(given).filter(
+      ([keyword]) => !PROSE.has(keyword) && !keyword.startsWith('x-') && keyword !== 'nullable',
+    ),
   );
+  const schema = mapSchemas(said, (inner) => toJsonSchema(inner, rename));
   return given['nullable'] === true ? orNull(schema) : schema;
 }
 
-function converted(keyword: string, value: unknown, rename: (reference: string) => string): unknown {
-  switch (keyword) {
-    case 'properties':
-    case 'patternProperties':
-      return Object.fromEntries(
-        Object.entries(Object(value)).map(([name, schema]) => [name, toJsonSchema(schema, rename)]),
-      );
-    case 'allOf':
-    case 'anyOf':
-    case 'oneOf':
-      return (value as readonly unknown[]).map((schema) => toJsonSchema(schema, rename));
-    case 'items':
-    case 'not':
-      return toJsonSchema(value, rename);
-    case 'additionalProperties':
-      return typeof value === 'object' ? toJsonSchema(value, rename) : value;
-    default:
-      return value;
-  }
+/** The schema with those inside it changed. */
+export function mapSchemas(schema: Schema, change: (inner: Schema) => Schema): Schema {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      switch (keyword) {
+        case 'properties':
+        case 'patternProperties':
+          return [
+            keyword,
+            Object.fromEntries(Object.entries(Object(value)).map(([name, inner]) => [name, change(inner as Schema)])),
+          ];
+        case 'allOf':
+        case 'anyOf':
+        case 'oneOf':
+          return [keyword, (value as readonly Schema[]).map((inner) => change(inner))];
+        case 'items':
+        case 'not':
+          return [keyword, change(value as Schema)];
+        case 'additionalProperties':
+          return [keyword, typeof value === 'object' ? change(value as Schema) : value];
+        default:
+          return [keyword, value];
+      }
+    }),
+  );
 }
 
 export function orNull(schema: Schema): Schema {

@@ -5,8 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type OwnGitea, startGitea } from '../../helpers/gitea.ts';
 import { type Description, printDescription, type Schema } from '../api/description.ts';
-import { mapSchemas } from '../api/map-schemas.ts';
-import { orNull } from '../api/openapi.ts';
+import { mapSchemas, orNull } from '../api/openapi.ts';
 import { type Document, sliceOperations } from '../api/slice.ts';
 import { makeGiteaDialect } from '../gitea-dialect.ts';
 import { makeWorld } from '../world.ts';

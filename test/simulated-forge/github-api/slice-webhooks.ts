@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { printDescription, type Schema } from '../api/description.ts';
-import { mapSchemas } from '../api/map-schemas.ts';
-import { follow, toJsonSchema } from '../api/openapi.ts';
+import { follow, mapSchemas, toJsonSchema } from '../api/openapi.ts';
 import type { Payloads } from './payloads.ts';
 import type { Version } from './versions.ts';
 
