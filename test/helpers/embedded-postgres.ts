@@ -8,22 +8,14 @@ import pg from 'pg';
 import { inTime, within } from './deadline.ts';
 import { onFreePort } from './free-port.ts';
 import { isReachable, postgresBinaries, postgresUser, type RunAs } from './postgres-binaries.ts';
-import { family, signalProcess } from './processes.ts';
-import type { Store } from './stores.ts';
+import { family, signalProcess, watchOutput } from './processes.ts';
 import { eventually } from './until.ts';
 
 const NAME = 'gatehouse';
 const READY = 'database system is ready to accept connections';
 const READY_MS = 60_000;
 const STOP_MS = 20_000;
-const LINES_KEPT = 40;
 const MAX_CONNECTIONS = 500;
-
-export interface EmbeddedPostgres extends Store {
-  readonly version: string;
-  /** Stops without ceremony, leaving nothing running and no shared memory; the data is not to be used again. */
-  discard(): Promise<void>;
-}
 
 /** `durable` data is worth a sync when it is first laid out; what commits is synced in any case. */
 export async function startEmbeddedPostgres(options: {
@@ -31,7 +23,7 @@ export async function startEmbeddedPostgres(options: {
   readonly scratch: string;
   readonly durable: boolean;
   readonly log: (line: string) => void;
-}): Promise<EmbeddedPostgres> {
+}) {
   const { folder, scratch, durable, log } = options;
   const runAs = await postgresUser();
   const binaries = await postgresBinaries(runAs, scratch);
@@ -115,6 +107,7 @@ export async function startEmbeddedPostgres(options: {
       await Promise.all([once(server, 'exit'), crash(running())]);
       crashed = true;
     },
+    /** Stops without ceremony, leaving nothing running and no shared memory; the data is not to be used again. */
     async discard() {
       // Only PostgreSQL itself removes the shared memory that a crash left.
       if (crashed) {
@@ -206,18 +199,8 @@ function launch(program: string, args: readonly string[], runAs: RunAs, log: (li
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const lines: string[] = [];
-  const seen = (line: string) => {
-    lines.push(line);
-    if (lines.length > LINES_KEPT) {
-      lines.shift();
-    }
-    log(line);
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', seen);
-  }
-  child.on('error', (error) => seen(error.message));
+  const lines = watchOutput(child, log);
+  child.on('error', (error) => lines.push(error.message));
   const failure = (what: string) => new Error([what, ...lines].join('\n'));
   const until = async (text: string): Promise<void> => {
     const found = Promise.withResolvers<void>();

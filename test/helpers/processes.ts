@@ -1,5 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { execute } from './execute.ts';
+
+const LINES_KEPT = 40;
+
+/** Hands on what a child prints. Returns the last lines, for the moment it fails. */
+export function watchOutput({ stdout, stderr }: ChildProcess, log: (line: string) => void): string[] {
+  const lines: string[] = [];
+  for (const input of [stdout, stderr].filter((stream) => stream !== null)) {
+    createInterface({ input }).on('line', (line) => {
+      lines.push(line);
+      lines.splice(0, lines.length - LINES_KEPT);
+      log(line);
+    });
+  }
+  return lines;
+}
 
 /** One line of the operating system's process table. `state` is ps's letter: `T` is stopped, `Z` dead but not yet reaped. */
 export interface ProcessEntry {

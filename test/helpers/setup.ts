@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { setup } from '../../src/commands/setup/setup.ts';
+import { execute } from './execute.ts';
 import { startWorkers } from './run-command.ts';
 
 export async function makeFolder(t: ExecutionContext): Promise<string> {
@@ -34,5 +33,5 @@ export function startSetup(folder: string, args: readonly string[], env: Readonl
 /** Runs the command that requires the status, as it was printed, with a token in the shell's variable. */
 export async function requireStatus(printed: string, token: string): Promise<void> {
   const [command = ''] = /printf .*/.exec(printed) ?? [];
-  await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, TOKEN: token } });
+  await execute('sh', ['-c', command], { env: { ...process.env, TOKEN: token } });
 }

@@ -7,7 +7,7 @@ import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Changes } from '../simulated-forge/git.ts';
 import { type SimulatedForge, startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 import { type Door, type DoorOptions, openDoor, SECRET, WORKER } from './door.ts';
-import { makeSimulatedSite, type SimulatedSite } from './simulated-site.ts';
+import { makeSimulatedSite } from './simulated-site.ts';
 import { expectStatus } from './site.ts';
 import { makeSlots } from './slots.ts';
 import type { Test } from './test.ts';
@@ -15,50 +15,12 @@ import type { Test } from './test.ts';
 export { ALL_FORGES, forgesOf } from './forges.ts';
 export const REPOSITORY = 'acme/widgets';
 
-/** A repository on a simulated forge, and the Gatehouse that reviews it. */
-export interface Scene extends SimulatedSite {
-  readonly forge: SimulatedForge;
-  readonly door: Door;
-  /** Waits until none of this repository's jobs waits or runs. */
-  settled(): Promise<void>;
-  /**
-   * A resync of this repository, as `gatehouse resync` asks for it, until it is over and all is settled. It finds what others
-   * have missed as well: tests of it are serial.
-   */
-  resync(): Promise<void>;
-  /** How many requests have tried to change something in this repository. */
-  writes(): number;
-  /**
-   * The n-th request from now on that would change something about this pull request is never answered. It is
-   * carried out first, or it is not.
-   */
-  trap(number: number, nth: number, carriedOut: boolean): Trap;
-  /** Does something once, when the forge is asked for a path like this. The answer waits for it. */
-  when(method: string | undefined, path: RegExp, act: () => unknown): void;
-}
-
-/** A forge, and Gatehouse beside it: door and worker, on real stores. */
-export interface Story extends Scene, AsyncDisposable {
-  /** A separate repository, so that several scenes can share one Gatehouse. */
-  scene(files: Changes): Scene;
-  scenes(): number;
-  settledFor(repository: string): Promise<void>;
-  /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
-  resynced(since: Date): Promise<void>;
-  /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
-  resyncAll(): Promise<void>;
-  openDoor(env: Environment, roles: Roles, options?: DoorOptions): Promise<Door>;
-  /** What a process of this installation is configured by, beside the stores. */
-  readonly environment: Environment;
-}
+export type Scene = ReturnType<typeof makeScene>;
+export type Story = Awaited<ReturnType<typeof openStory>>;
 
 /** Where a pull request itself is read: by REST, or on GitHub by GraphQL. */
 export function pathsOfReads(repository: string, number: number): RegExp {
   return new RegExp(`^(?:/graphql)?/repos/${repository}/pulls/${number}(?:/facts)?$`);
-}
-
-export interface Trap {
-  readonly sprung: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -95,16 +57,17 @@ export async function tellStory(
   }
 }
 
+/** A forge, and Gatehouse beside it: door and worker, on real stores. */
 async function openStory(
   name: ForgeName,
   files: Changes,
   env: Environment | ((forge: SimulatedForge) => Environment),
   roles: Roles,
   options: DoorOptions,
-): Promise<Story> {
+) {
   const forge = await startSimulatedForge({ forge: name });
   forge.createRepository(REPOSITORY, files);
-  const environment = {
+  const environment: Environment = {
     FORGE: name,
     FORGE_URL: forge.url,
     FORGE_TOKEN: forge.token,
@@ -128,13 +91,17 @@ async function openStory(
   }
 
   return Object.assign(makeScene(forge, door, REPOSITORY), {
+    /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
     resynced: door.settling.resynced,
+    /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
     resyncAll: () => resyncAll(door),
     settledFor: (repository: string) => settled(forge, door, repository),
-    environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl },
+    /** What a process of this installation is configured by, beside the stores. */
+    environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl } as Environment,
     openDoor: (others: Environment, otherRoles: Roles, opened = options) =>
       openDoor({ ...environment, DATABASE_URL: door.databaseUrl, ...others }, otherRoles, opened),
     scenes: () => scenes,
+    /** A separate repository, so that several scenes can share one Gatehouse. */
     scene(sceneFiles: Changes) {
       scenes += 1;
       const repository = `acme/scene-${scenes}`;
@@ -247,9 +214,11 @@ export function shareStories(
   };
 }
 
-function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene {
+/** A repository on a simulated forge, and the Gatehouse that reviews it. */
+function makeScene(forge: SimulatedForge, door: Door, repository: string) {
   const site = makeSimulatedSite(forge, repository);
   site.sendTo(`${door.url}/webhook`, SECRET);
+  /** Waits until none of this repository's jobs waits or runs. */
   async function allSettled(): Promise<void> {
     // Jobs from before a rename have the old name.
     for (const name of new Set([repository, site.repository])) {
@@ -261,6 +230,10 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene
     forge,
     door,
     settled: allSettled,
+    /**
+     * A resync of this repository, as `gatehouse resync` asks for it, until it is over and all is settled. It finds what others
+     * have missed as well: tests of it are serial.
+     */
     async resync() {
       await resync(door, site.repository);
       await allSettled();
@@ -269,9 +242,14 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene
       await allSettled();
       await expectStatus(t, site, of, state, base);
     },
+    /** How many requests have tried to change something in this repository. */
     writes: () =>
       forge.seen.filter(({ method, path }) => WRITING.includes(method) && path.startsWith(`/repos/${repository}/`))
         .length,
+    /**
+     * The n-th request from now on that would change something about this pull request is never answered. It is
+     * carried out first, or it is not.
+     */
     trap(number: number, nth: number, carriedOut: boolean) {
       const trap = { sprung: false };
       let writes = 0;
@@ -290,6 +268,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string): Scene
       }
       return trap;
     },
+    /** Does something once, when the forge is asked for a path like this. The answer waits for it. */
     when(method: string | undefined, path: RegExp, act: () => unknown) {
       forge.watch({ method, path, act });
     },

@@ -56,7 +56,6 @@ export function makeApp(installations: Map<string, number>) {
 
 const TOKEN_LIFE_MS = 3_600_000;
 
-/** What only an App may ask, and what GitHub remembers of the webhooks it sent. */
 export function githubAppRoutes(world: World, app: SimulatedApp): Routes {
   const asApp = (answer: (call: Call) => Answer) => (call: Call) =>
     call.login === `app:${app.slug}`
@@ -184,7 +183,6 @@ function list({ deliveries }: World, call: Call): Answer {
   );
 }
 
-/** The same delivery once more, now with success. */
 function redeliver(world: World, call: Call): Answer {
   const known = world.deliveries.find(({ id }) => id === Number(call.parameters['id']));
   if (known === undefined) {

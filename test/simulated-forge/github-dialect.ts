@@ -23,7 +23,6 @@ function makeRateLimit(): RateLimit {
   return { limit: 5_000, remaining: 5_000, resetAt: Math.ceil(Date.now() / 1_000) + HOUR_S };
 }
 
-/** What a test may change about GitHub. */
 export function makeSwitches() {
   return {
     rateLimit: makeRateLimit(),

@@ -7,7 +7,6 @@ import { isAdministrator, newId, type Repository, type World } from './world.ts'
 
 const FORBIDDEN: Answer = { status: 403, body: { message: 'Resource not accessible by personal access token' } };
 
-/** Rulesets, which only those who administrate a repository may add. */
 export function githubSettingsRoutes(world: World): Routes {
   const repos = '/repos/:owner/:repo';
   const ofRepository = (answer: (repository: Repository, call: Call) => Answer): Handler =>

@@ -116,11 +116,6 @@ export function giteaHistoryRoutes(world: World, notFound: Answer): Routes {
         : { status: 200, body: { sha, size: blob.byteLength, encoding: 'base64', content: blob.toString('base64') } };
     }),
 
-    [`GET ${repos}/git/commits/:sha`]: onGitea(world, (_, call): Answer => {
-      const found = world.objects.get(call.parameters['sha'] ?? '');
-      return found === undefined ? notFound : { status: 200, body: gitea.commit(found, false) };
-    }),
-
     // Ids are ids here, whatever branches and tags are named.
     [`GET ${repos}/commits`]: onGitea(world, (_, call): Answer => {
       const [head, base] = ['sha', 'not'].map((name) => world.objects.get(call.query.get(name) ?? ''));

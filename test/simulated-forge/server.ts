@@ -127,13 +127,13 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
       return {
         status: 429,
         body: { message: 'Too many requests' },
-        headers: fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) },
+        headers: retryAfter(fault),
       };
     case 'secondary-limit':
       return {
         status: 403,
         body: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
-        headers: fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) },
+        headers: retryAfter(fault),
       };
     case 'hang':
       return 'hang';
@@ -157,6 +157,10 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
     case 'echo':
       return { status: 401, body: { message: `Bad credentials: ${call.headers['authorization']}` } };
   }
+}
+
+function retryAfter({ retryAfter: seconds }: { readonly retryAfter?: number }): Record<string, string> {
+  return seconds === undefined ? {} : { 'retry-after': String(seconds) };
 }
 
 /** As text: a number of JSON may have more digits than one of JavaScript. */

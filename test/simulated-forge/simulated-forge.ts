@@ -20,8 +20,6 @@ export interface SimulatedForgeOptions {
   readonly port?: number;
   /** The name by which others reach it; it then listens on every address, not on 127.0.0.1 alone. */
   readonly host?: string;
-  /** Who posts with {@link SimulatedForge.token}. */
-  readonly self?: string;
   /** Whether Gitea only pretends to delete a comment at a line, as it did before 1.24.6. It does unless told. */
   readonly keepsInlineComments?: boolean;
   /** Whether exchanges are held against the forge's published description. A test run does, unless told. */
@@ -38,7 +36,7 @@ const WEBHOOK_TIMEOUT_MS = 5_000;
 
 /** A code forge on 127.0.0.1, unless told otherwise, that keeps everything in memory. */
 export async function startSimulatedForge(options: SimulatedForgeOptions) {
-  const { forge: name, port = 0, host, self = 'gatehouse', keepsInlineComments = true } = options;
+  const { forge: name, port = 0, host, keepsInlineComments = true } = options;
   const {
     version = 'api.github.com',
     hostile = SEED_OF_ALL,
@@ -46,8 +44,8 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
   } = options;
   const world = makeWorld();
   // Never the same twice: what others keep by token (caches, holds) must not reach from one test into the next.
-  const token = `token-of-${self}-${randomUUID()}`;
-  world.tokens.set(token, self);
+  const token = `token-of-gatehouse-${randomUUID()}`;
+  world.tokens.set(token, 'gatehouse');
   const app = makeApp(world.installations);
   const switches = makeSwitches();
   const underWay = new Set<Promise<unknown>>();

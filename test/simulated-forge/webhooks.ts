@@ -108,7 +108,6 @@ interface Message {
   readonly payload: object;
 }
 
-/** What the forge would send: its headers, its words, signed over these very bytes. */
 export function makeWebhook(world: World, repository: Repository, event: WebhookEvent, parts: WebhookParts): Webhook {
   const id = parts.deliveryId ?? randomUUID();
   const { forge } = parts;

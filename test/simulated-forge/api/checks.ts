@@ -4,15 +4,6 @@ import type { Description, Operation, Schema } from './description.ts';
 import { makePathFinder } from './paths.ts';
 import { makeValidators, type Validate } from './validators.ts';
 
-export interface Checks {
-  /** What a request has that the description does not allow, each as one sentence. */
-  faultsOfRequest(call: Call): readonly string[];
-  /** The answer with all that the forge always sends, and what it has against the description. */
-  complete(call: Call, answer: Answer): { readonly whole: Answer; readonly faults: readonly string[] };
-  /** What the description calls the operation, as in `GET /repos/{owner}/{repo}`; undefined for no known one. */
-  operationOf(method: string, path: string): string | undefined;
-}
-
 /** Statuses that any operation may be answered with: redirects, credentials, limits, what is hidden, outages. */
 const ANYWHERE = new Set([301, 302, 304, 307, 401, 403, 404, 429, 500, 502, 503, 504]);
 
@@ -24,15 +15,19 @@ export interface Rules {
   readonly isAccepted: (fault: string) => boolean;
 }
 
-export function makeChecks(description: Description, rules: Rules, draw?: Draw): Checks {
+export type Checks = ReturnType<typeof makeChecks>;
+
+export function makeChecks(description: Description, rules: Rules, draw?: Draw) {
   const find = makeFinder(description);
   const validatorOf = makeValidators(description, schemasOf(description));
   const complete = makeCompletion(description.schemas, draw);
 
   return {
-    operationOf: (method, path) => find(method, path)?.name,
+    /** What the description calls the operation, as in `GET /repos/{owner}/{repo}`; undefined for no known one. */
+    operationOf: (method: string, path: string): string | undefined => find(method, path)?.name,
 
-    faultsOfRequest(call) {
+    /** What a request has that the description does not allow, each as one sentence. */
+    faultsOfRequest(call: Call): readonly string[] {
       const found = find(call.method, call.path);
       if (found === undefined) {
         return [`${call.method} ${call.path}: no operation is described`];
@@ -52,7 +47,8 @@ export function makeChecks(description: Description, rules: Rules, draw?: Draw):
       ];
     },
 
-    complete(call, answer) {
+    /** The answer with all that the forge always sends, and what it has against the description. */
+    complete(call: Call, answer: Answer): { readonly whole: Answer; readonly faults: readonly string[] } {
       const { status } = answer;
       const found = find(call.method, call.path);
       if (found === undefined) {

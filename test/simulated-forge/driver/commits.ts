@@ -86,6 +86,5 @@ export function makeCommits(stage: Stage) {
       from.branches.delete(branch);
     },
     head: (repository: string, branch: string): string => find(repository).branches.get(branch) ?? '',
-    parents: (sha: string): readonly string[] => commitOf(world, sha).parents,
   };
 }

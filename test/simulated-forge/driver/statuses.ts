@@ -41,20 +41,15 @@ export function makeStatuses(stage: Stage) {
     runCheck(
       repository: string,
       sha: string,
-      {
-        name,
-        app,
-        conclusion,
-        suite: given,
-        startedAt,
-      }: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string; suite?: CheckSuite; startedAt?: string },
+      run: Pick<CheckRun, 'name' | 'app'> & { conclusion?: string; suite?: CheckSuite; startedAt?: string },
     ): CheckRun {
+      const { name, app, conclusion, suite: given, startedAt } = run;
       const status = conclusion === undefined ? 'in_progress' : 'completed';
       const { checkRuns, checkSuites } = find(repository);
       const newest = checkSuites.findLast((suite) => suite.sha === sha && suite.app === app);
       const { id: suite } = given ?? newest ?? openSuite(repository, sha, app);
       const open = checkRuns.findIndex(
-        (run) => app === 'github-actions' && run.suite === suite && run.name === name && run.conclusion === null,
+        (one) => app === 'github-actions' && one.suite === suite && one.name === name && one.conclusion === null,
       );
       const at = startedAt === undefined ? open : -1;
       const now = timeOf(newId(world));
