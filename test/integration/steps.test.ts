@@ -17,7 +17,7 @@ type StepsOfReviews = Readonly<Record<(typeof REVIEWS)[number], Steps>>;
 const ENVIRONMENT = { WORKER_CONCURRENCY: '1' };
 /** Polls and other work in the background only add to a count, so that the least of several has none. */
 const ROUNDS = 5;
-const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED/;
+const LOOKS_FOR_JOB = /FOR UPDATE OF j SKIP LOCKED|FROM \S+\.queue\s+WHERE EXISTS/;
 
 /**
  * How many they are. One more is a cost for everybody, and must be meant. The commands are those of a machine so slow
