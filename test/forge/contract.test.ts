@@ -1,30 +1,37 @@
+import type { ExecutionContext } from 'ava';
 import { TRIAGE } from '../../src/facts/triage.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import { statusDescription } from '../../src/forges/port/postings.ts';
-import { MAIN, type Site } from '../helpers/site.ts';
+import { MAIN } from '../helpers/site.ts';
 import test from '../helpers/test.ts';
 import { eventually, until } from '../helpers/until.ts';
-import { submodule, symlink } from '../simulated-forge/git.ts';
-import { clientOf, onBothForges, postInlines, refOf } from './forges.ts';
+import { type Changes, submodule, symlink } from '../simulated-forge/git.ts';
+import { clientOf, onForges, postInlines, refOf } from './forges.ts';
 import { ask, call, inlinesOf, pullOf } from './reading.ts';
 import type { TestForge } from './test-forge.ts';
 
-/** What Gatehouse relies on, held against the simulated Gitea and the real one alike. */
-const both = onBothForges(test);
+/** What Gatehouse relies on, held against the simulated forges and a real Gitea alike. */
+const { all, both } = onForges(test);
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
+const NOBODY = '1'.repeat(40);
 const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
 const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
+const TWO = { path: 'app.ts', line: 2, body: 'Two' };
+const FOUR = { path: 'app.ts', line: 4, body: 'Four' };
 
-async function openTopic(site: Site) {
-  const sha = await site.push('topic', CHANGED);
-  const number = await site.open('topic');
-  return { sha, number, ref: refOf(site, number), path: `/repos/${site.repository}` };
+/** A pull request from the branch `topic`, and Gatehouse's own client. */
+async function openTopic(t: ExecutionContext, forge: TestForge, files: Changes = FILES, changes: Changes = CHANGED) {
+  const site = await forge.site(files);
+  const sha = await site.push('topic', changes);
+  const number = await site.open('topic', { title: 'feat: count', body: 'Because.' });
+  const path = `/repos/${site.repository}`;
+  const pull = `${path}/pulls/${number}`;
+  return { site, client: clientOf(t, forge), sha, number, ref: refOf(site, number), path, pull };
 }
 
-async function branched(site: Site, name: string): Promise<string> {
-  await site.push(name, { 'other.ts': 'other\n' });
-  return name;
+async function errorOf(t: ExecutionContext, failing: Promise<unknown>): Promise<ForgeError> {
+  return (await t.throwsAsync(failing, { instanceOf: ForgeError })) ?? t.fail();
 }
 
 /** In one review. Gitea takes some seconds for hundreds of them, longer than Gatehouse's client waits. */
@@ -37,42 +44,57 @@ async function commentAtLines(forge: TestForge, pull: string, sha: string, count
   await call(forge, 'POST', `${pull}/reviews`, { commit_id: sha, event: 'COMMENT', comments });
 }
 
-both('the status with the highest id is the newest one', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, path } = await openTopic(site);
-  for (const state of ['pending', 'failure', 'success'] as const) {
-    await client.setStatus(site.repository, sha, { ...STATUS, state });
+all('a pull request is read as it is now', async (t, forge) => {
+  const { site, client, sha, number, ref, path } = await openTopic(t, forge);
+  const { repository } = site;
+  const counts = (commentCount: number) => ({
+    ...(forge.name === 'gitea' && { commentCount }),
+    ...(forge.name !== 'forgejo' && { changedFileCount: 1 }),
+  });
+  if (forge.kind === 'real') {
+    t.is((await call(forge, 'POST', `${path}/tags`, { tag_name: MAIN, target: sha })).status, 201);
   }
-  await client.setStatus(site.repository, sha, { ...STATUS, context: 'another', state: 'error' });
+  await site.label(number, 'bug', 'ready to go');
+  const opened = await client.pullRequest(ref);
+  const as = {
+    repository,
+    number,
+    state: 'open',
+    title: 'feat: count',
+    body: 'Because.',
+    author: 'alice',
+    draft: 'no',
+  };
+  t.like(opened, { ...as, labels: ['bug', 'ready to go'], base: { branch: MAIN }, ...counts(0) });
+  t.like(opened, { head: { branch: 'topic', sha, repository } });
+  t.is(opened?.baseCommit, await client.branchCommit(repository, MAIN));
+  t.true(opened?.url.startsWith(`${forge.url}/${repository}/pull`));
 
-  const own = (
-    await ask<{ id: number; context: string; status: string }[]>(forge, `${path}/statuses/${sha}?sort=highestindex`)
-  ).filter(({ context }) => context === 'gatehouse');
-  t.deepEqual(
-    own.map(({ status }) => status),
-    ['pending', 'failure', 'success'],
-  );
-  t.deepEqual(
-    own.map(({ id }) => id),
-    own.map(({ id }) => id).toSorted((one, other) => one - other),
-  );
-  const combined = await ask<{ statuses: { context: string; status: string }[] }>(
-    forge,
-    `${path}/commits/${sha}/status`,
-  );
-  t.deepEqual(combined.statuses.map(({ context, status }) => `${context} ${status}`).toSorted(), [
-    'another error',
-    'gatehouse success',
-  ]);
-  t.is((await client.status(site.repository, sha, 'gatehouse'))?.state, 'success');
-  t.is(await client.status(site.repository, sha, 'unknown'), undefined);
+  const tip = await site.push(MAIN, { 'other.ts': 'other\n' });
+  await client.createComment(ref, 'In the conversation');
+  await postInlines(client, ref, sha, [TWO]);
+  t.like(await client.pullRequest(ref), { baseCommit: tip, ...counts(2) });
+});
+
+all('the newest status of a name counts, and an unknown commit has none', async (t, forge) => {
+  const { site, client, sha } = await openTopic(t, forge);
+  const { repository } = site;
+  const failure = { ...STATUS, state: 'failure', targetUrl: 'https://gatehouse.example.test/' } as const;
+  for (const status of [STATUS, { ...STATUS, context: 'another', state: 'error' }, failure] as const) {
+    await client.setStatus(repository, sha, status);
+  }
+  const status = await client.status(repository, sha, 'gatehouse');
+  t.like(status, failure);
+  t.true(Math.abs(Date.now() - Date.parse(status?.updatedAt ?? '')) < 600_000);
+  t.deepEqual(await site.states(sha), ['pending', 'error', 'failure']);
+  t.is(await client.status(repository, sha, 'unknown'), undefined);
+  // Gitea and Forgejo fail where they should refuse.
+  const { kind } = await errorOf(t, client.setStatus(repository, NOBODY, STATUS));
+  t.is(kind, forge.name === 'github' ? 'invalid' : 'unavailable');
 });
 
 both('commit statuses are read with who set them and with every state', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha } = await openTopic(site);
+  const { site, client, sha } = await openTopic(t, forge);
   const states = ['pending', 'success', 'failure', 'error', 'warning', 'skipped'];
   for (const state of states) {
     await site.setStatus('bob', sha, { context: `ci/${state}`, state });
@@ -91,74 +113,36 @@ both('commit statuses are read with who set them and with every state', async (t
   );
 });
 
-both('a pull request names the tip of its base branch, and counts files and comments', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const begin = await client.branchCommit(site.repository, MAIN);
-  const { sha, ref, path } = await openTopic(site);
-  if (forge.kind === 'real') {
-    t.is((await call(forge, 'POST', `${path}/tags`, { tag_name: MAIN, target: sha })).status, 201);
-  }
-  const opened = await client.pullRequest(ref);
-  t.like(opened, { baseCommit: begin, changedFileCount: 1, commentCount: 0 });
+all('only own comments are found and listed, and they can be changed and deleted', async (t, forge) => {
+  const { site, client, number, ref } = await openTopic(t, forge);
+  const theirs = await site.comment(number, 'bob', 'Please review');
+  const first = await client.createComment(ref, 'First');
+  const second = await client.createComment(ref, 'Second');
+  const found = async (id: string) => client.ownComment?.(ref, id);
+  t.deepEqual(await client.ownComments(ref), [first, second]);
+  t.deepEqual(await found(second.id), client.ownComment && second);
+  t.is(await found(String(theirs)), undefined);
 
-  const tip = await site.push(MAIN, { 'other.ts': 'other\n' });
-  await client.createComment(ref, 'In the conversation');
-  await postInlines(client, ref, sha, [{ path: 'app.ts', line: 2, body: 'At a line' }]);
-  t.like(await client.pullRequest(ref), { baseCommit: tip, changedFileCount: 1, commentCount: 2 });
+  await client.updateComment(ref, first.id, 'First, revised');
+  await client.deleteComment(ref, second.id);
+  t.deepEqual(await client.ownComments(ref), [{ id: first.id, body: 'First, revised' }]);
+  t.is(await found(second.id), undefined);
+  await t.notThrowsAsync(client.deleteComment(ref, second.id));
+  t.is((await errorOf(t, client.updateComment(ref, second.id, 'Too late'))).status, 404);
 });
 
-both('a comment of ours is found by its id, and nobody else’s is', async (t, forge) => {
-  const site = await forge.site();
-  const client = clientOf(t, forge);
-  const number = await site.open({ 'app.ts': 'one\n' });
-  const ref = refOf(site, number);
-  const theirs = await site.comment(number, 'bob', 'Theirs');
-  const ours = await client.createComment(ref, 'Ours');
-  t.deepEqual(await client.ownComment?.(ref, ours.id), ours);
-  t.is(await client.ownComment?.(ref, String(theirs)), undefined);
-  await client.deleteComment(ref, ours.id);
-  t.is(await client.ownComment?.(ref, ours.id), undefined);
-});
-
-both('a link, a submodule and a directory are not files', async (t, forge) => {
-  const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
-  const client = clientOf(t, forge);
-  const sha = await site.push('topic', { a: symlink('b'), b: submodule('1'.repeat(40)), c: null, 'c/d': 'd\n' });
+both('a link, a submodule and a directory are not files, and hide no other change', async (t, forge) => {
+  const changes = { a: symlink('b'), b: submodule(NOBODY), c: null, 'c/d': 'd\n' };
+  const { site, client, sha, ref } = await openTopic(t, forge, { a: 'a\n', b: 'b\n', c: 'c\n' }, changes);
   for (const [path, what] of [
     ['a', 'a symbolic link'],
     ['b', 'a submodule'],
     ['c', 'a directory'],
   ] as const) {
-    const error = await t.throwsAsync(client.fileAt(site.repository, path, sha), { instanceOf: ForgeError });
-    t.deepEqual([error?.kind, error?.message], ['not-a-file', `${path} is ${what}`]);
+    const error = await errorOf(t, client.fileAt(site.repository, path, sha));
+    t.deepEqual([error.kind, error.message], ['not-a-file', `${path} is ${what}`]);
   }
-});
-
-both('what is read at a commit is of no branch and no tag of its name', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const { repository } = site;
-  const client = clientOf(t, forge);
-  const before = await site.head(await site.open(await branched(site, 'before')));
-  const commit = await site.push('before', { 'src/b.ts': 'b\n' });
-  await site.push(commit, { 'app.ts': 'evil\n', 'src/b.ts': 'evil\n' });
-  t.is(await client.fileAt(repository, 'app.ts', commit), 'one\ntwo\nthree\n');
-  t.is(await client.fileAt(repository, 'src/b.ts', commit), 'b\n');
-  t.is(await client.fileAt(repository, 'src/none.ts', commit), undefined);
-  t.is(await client.fileAt(repository, 'src/b.ts/none.ts', commit), undefined);
-  const unknown = await t.throwsAsync(client.fileAt(repository, 'app.ts', '1'.repeat(40)), { instanceOf: ForgeError });
-  t.deepEqual([unknown.kind, unknown.status], ['unavailable', 404]);
-  t.true(await client.isAncestor(repository, before, commit));
-  t.false(await client.isAncestor(repository, commit, before));
-  t.is(await client.mergeBase(repository, before, commit), before);
-});
-
-both('a change of a file into a link hides no other file', async (t, forge) => {
-  const site = await forge.site({ a: 'a\n', b: 'b\n', c: 'c\n' });
-  const client = clientOf(t, forge);
-  const sha = await site.push('topic', { a: symlink('b'), b: submodule('1'.repeat(40)), c: null, 'c/d': 'd\n' });
-  const number = await site.open('topic');
-  const { files, complete } = await client.changedFiles(refOf(site, number), sha);
+  const { files, complete } = await client.changedFiles(ref, sha);
   t.true(complete);
   t.deepEqual(
     files.map(({ path, status }) => `${path} ${status}`),
@@ -166,21 +150,24 @@ both('a change of a file into a link hides no other file', async (t, forge) => {
   );
 });
 
-both('a status on an unknown commit is a 500', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, path } = await openTopic(site);
-  const nobody = '0'.repeat(39).concat('1');
-  t.is((await call(forge, 'POST', `${path}/statuses/${nobody}`, STATUS)).status, 500);
-  const error = await t.throwsAsync(client.setStatus(site.repository, nobody, STATUS), { instanceOf: ForgeError });
-  t.is(error?.kind, 'unavailable');
-  t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, { context: 'x', state: 'nonsense' })).status, 201);
+both('what is read at a commit is of no branch and no tag of its name', async (t, forge) => {
+  const { site, client, sha: before } = await openTopic(t, forge);
+  const { repository } = site;
+  const commit = await site.push('topic', { 'src/b.ts': 'b\n' });
+  await site.push(commit, { 'app.ts': 'evil\n', 'src/b.ts': 'evil\n' });
+  t.is(await client.fileAt(repository, 'app.ts', commit), CHANGED['app.ts']);
+  t.is(await client.fileAt(repository, 'src/b.ts', commit), 'b\n');
+  t.is(await client.fileAt(repository, 'src/none.ts', commit), undefined);
+  t.is(await client.fileAt(repository, 'src/b.ts/none.ts', commit), undefined);
+  const unknown = await errorOf(t, client.fileAt(repository, 'app.ts', NOBODY));
+  t.deepEqual([unknown.kind, unknown.status], ['unavailable', 404]);
+  t.true(await client.isAncestor(repository, before, commit));
+  t.false(await client.isAncestor(repository, commit, before));
+  t.is(await client.mergeBase(repository, before, commit), before);
 });
 
 both.serial('after a push the diff is of the old head for a while', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const { sha: before, number, path } = await openTopic(site);
-  const pull = `${path}/pulls/${number}`;
+  const { site, sha: before, number, path, pull } = await openTopic(t, forge);
   const files = () => ask<{ filename: string; contents_url: string }[]>(forge, `${pull}/files`);
   const commits = () => ask<{ sha: string }[]>(forge, `${pull}/commits`);
   const ref = async () =>
@@ -216,9 +203,7 @@ both.serial('after a push the diff is of the old head for a while', async (t, fo
 });
 
 both('updated_at moves with a dismissal and not with a status', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref } = await openTopic(site);
+  const { site, client, sha, number, ref } = await openTopic(t, forge);
   const updatedAt = async () => (await pullOf(forge, site, number)).updated_at;
   const moved = async (act: () => Promise<unknown>) => {
     await site.nextSecond();
@@ -242,7 +227,7 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
     'own comment': async () => {
       comment = (await client.createComment(ref, 'Mine')).id;
     },
-    'own comment at a line': () => postInlines(client, ref, sha, [{ path: 'app.ts', line: 2, body: 'Two' }]),
+    'own comment at a line': () => postInlines(client, ref, sha, [TWO]),
   };
   for (const [what, act] of Object.entries(moving)) {
     t.true(await moved(act), what);
@@ -256,68 +241,30 @@ both('updated_at moves with a dismissal and not with a status', async (t, forge)
   t.false(await moved(still));
 });
 
-both('a review counts for the forge or not, and can be dismissed', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref } = await openTopic(site);
-  const id = await site.review(number, 'bob', 'approved');
-  await site.review(number, 'mallory', 'approved');
-  t.deepEqual(
-    (await client.reviews(ref)).map(({ author, state, counted, ...review }) => [
-      author,
-      state,
-      counted,
-      review.sha === sha,
-    ]),
-    [
-      ['bob', 'approved', 'yes', true],
-      ['mallory', 'approved', 'no', true],
-    ],
-  );
-  await site.dismiss(number, id);
-  t.is((await client.reviews(ref))[0]?.state, 'dismissed');
-});
-
-both('a request for changes stays in force when another review is requested', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { number, ref } = await openTopic(site);
-  const counted = async () => (await client.reviews(ref)).map(({ author, state, counted: c }) => [author, state, c]);
+both('a review counts until another is requested, and a comment is none', async (t, forge) => {
+  const { site, client, number, ref } = await openTopic(t, forge);
+  const said = async () =>
+    (await client.reviews(ref)).map(({ author, state, counted }) => `${author} ${state}: ${counted}`);
   const requested = async () => (await client.requestedReviews(ref)).people;
   await site.requestReview(number, 'bob');
   t.deepEqual(await requested(), ['bob']);
   await site.review(number, 'bob', 'changes-requested');
   t.deepEqual(await requested(), []);
   await site.requestReview(number, 'bob');
-  t.deepEqual(await counted(), [['bob', 'changes-requested', 'no']], 'the forge itself stops counting it');
+  t.deepEqual(await said(), ['bob changes-requested: no'], 'the forge itself stops counting it');
   t.is(await client.writeAccess(site.repository)('bob'), 'yes');
   t.deepEqual(await requested(), ['bob']);
-  await site.review(number, 'bob', 'approved');
-  t.deepEqual((await counted()).at(-1), ['bob', 'approved', 'yes']);
-  await site.requestReview(number, 'bob');
-  t.deepEqual((await counted()).at(-1), ['bob', 'approved', 'no'], 'the forge itself stops counting it');
-});
-
-both('a comment ends a requested review, and gives nothing back', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { number, ref } = await openTopic(site);
-  const said = async () =>
-    (await client.reviews(ref)).map(({ author, state, counted }) => `${author} ${state}: ${counted}`);
-  await site.review(number, 'bob', 'changes-requested');
-  t.deepEqual(await said(), ['bob changes-requested: yes']);
-  await site.requestReview(number, 'bob');
   await site.review(number, 'bob', 'commented');
-  t.deepEqual((await client.requestedReviews(ref)).people, []);
-  t.deepEqual(await said(), ['bob changes-requested: no', 'bob commented: no']);
+  t.deepEqual(await requested(), []);
+  t.deepEqual(await said(), ['bob changes-requested: no', 'bob commented: no'], 'it gives nothing back');
   await site.review(number, 'bob', 'approved');
   t.deepEqual(await said(), ['bob dismissed: no', 'bob commented: no', 'bob approved: yes']);
+  await site.requestReview(number, 'bob');
+  t.is((await said()).at(-1), 'bob approved: no', 'the forge itself stops counting it');
 });
 
 both('whoever opened a pull request can withdraw any request, and the history says who', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { number, ref } = await openTopic(site);
+  const { site, client, number, ref } = await openTopic(t, forge);
   await site.requestReview(number, 'gatehouse', 'bob');
   await site.nextSecond();
   const { updated_at: before } = await pullOf(forge, site, number);
@@ -337,15 +284,17 @@ both('whoever opened a pull request can withdraw any request, and the history sa
   });
 });
 
-both('hidden members of an organisation are shown to its members alone', async (t, forge) => {
+all('hidden members of an organisation are shown to its members alone', async (t, forge) => {
   const client = clientOf(t, forge);
-  const asked = ['Alice', 'bob', 'mallory', 'nobody-at-all'];
+  const asked = ['Alice', 'bob', 'mallory', 'nobody-at-all', ...(forge.name === 'github' ? ['renovate[bot]'] : [])];
   const open = await forge.organisation({ bob: 'hidden' });
-  t.deepEqual(await client.organisationMembers(open, asked), { members: ['Alice'], complete: false });
-  const answer = await call(forge, 'GET', `/orgs/${open}/members/bob`);
-  t.is(answer.status, 303);
-  t.regex(answer.headers.get('location') ?? '', /\/public_members\/bob$/);
-
+  const members = forge.name === 'github' ? [] : ['Alice'];
+  t.deepEqual(await client.organisationMembers(open, asked), { members, complete: false });
+  if (forge.name === 'gitea') {
+    const answer = await call(forge, 'GET', `/orgs/${open}/members/bob`);
+    t.is(answer.status, 303);
+    t.regex(answer.headers.get('location') ?? '', /\/public_members\/bob$/);
+  }
   const own = await forge.organisation({ bob: 'hidden', gatehouse: 'hidden' });
   t.deepEqual(await client.organisationMembers(own, asked), { members: ['Alice', 'bob'], complete: true });
   t.deepEqual(await client.organisationMembers('no-such-organisation', asked), { members: [], complete: false });
@@ -402,12 +351,10 @@ both('a stranger who opens a pull request chooses its labels and assignees', asy
 });
 
 both('the timeline is read past pages that show less than they hold', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref, path } = await openTopic(site);
+  const { site, client, sha, number, ref, path, pull } = await openTopic(t, forge);
   const opened = (await client.lastForcePushOrRetarget(ref)) ?? '';
   await client.createComment(ref, 'Hm.');
-  await commentAtLines(forge, `${path}/pulls/${number}`, sha, 120);
+  await commentAtLines(forge, pull, sha, 120);
   await site.push('release', { 'other.ts': 'released\n' });
   await site.retarget(number, 'release');
   const retargeted = (await client.lastForcePushOrRetarget(ref)) ?? '';
@@ -424,38 +371,18 @@ both('the timeline is read past pages that show less than they hold', async (t, 
   t.pass();
 });
 
-both('a change of base removes the earlier pushes from the timeline', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const { number, path } = await openTopic(site);
-  const types = async () =>
-    (await ask<{ type: string }[]>(forge, `${path}/issues/${number}/timeline`)).map(({ type }) => type);
-  await site.review(number, 'bob', 'approved');
-  t.deepEqual(await types(), ['pull_push', 'review']);
-  await site.push('release', { 'other.ts': 'released\n' });
-  await site.retarget(number, 'release');
-  t.deepEqual(await types(), ['review', 'change_target_branch', 'pull_push']);
-});
-
 both('a change of base behind a long hidden part of the timeline is not missed', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref, path } = await openTopic(site);
+  const { site, client, sha, number, ref, pull } = await openTopic(t, forge);
   await site.review(number, 'bob', 'approved');
-  await commentAtLines(forge, `${path}/pulls/${number}`, sha, 320);
+  await commentAtLines(forge, pull, sha, 320);
   await site.push('release', { 'other.ts': 'released\n' });
   await site.retarget(number, 'release');
-  const error = await t.throwsAsync(client.lastForcePushOrRetarget(ref), { instanceOf: ForgeError });
-  t.is(error?.kind, 'invalid');
+  t.is((await errorOf(t, client.lastForcePushOrRetarget(ref))).kind, 'invalid');
 });
 
 both('a comment at a line never moves', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref } = await openTopic(site);
-  await postInlines(client, ref, sha, [
-    { path: 'app.ts', line: 2, body: 'Two' },
-    { path: 'app.ts', line: 4, body: 'Four' },
-  ]);
+  const { site, client, sha, number, ref } = await openTopic(t, forge);
+  await postInlines(client, ref, sha, [TWO, FOUR]);
   const head = await site.push('topic', { 'app.ts': 'zero\none\n2\nthree\nfour\n' });
   t.deepEqual(await inlinesOf(site, number), ['app.ts:2', 'app.ts:4']);
   const { comments, reviews } = await client.ownInlineComments(ref, head);
@@ -465,10 +392,8 @@ both('a comment at a line never moves', async (t, forge) => {
 });
 
 both('a comment past the end of a file is a 500', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, number, ref, path } = await openTopic(site);
-  const reviews = `${path}/pulls/${number}/reviews`;
+  const { client, sha, ref, pull } = await openTopic(t, forge);
+  const reviews = `${pull}/reviews`;
   const answer = await call(forge, 'POST', reviews, {
     commit_id: sha,
     event: 'COMMENT',
@@ -483,43 +408,57 @@ both('a comment past the end of a file is a 500', async (t, forge) => {
     (await ask<{ state: string }[]>(forge, reviews)).map(({ state }) => state),
     ['PENDING'],
   );
-  await postInlines(client, ref, sha, [{ path: 'app.ts', line: 4, body: 'Four' }]);
+  await postInlines(client, ref, sha, [FOUR]);
   t.deepEqual(
     (await client.ownInlineComments(ref, sha)).comments.map(({ body }) => body),
     ['Four'],
   );
 });
 
-both('a renamed repository redirects reads and writes with 301', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, ref, path } = await openTopic(site);
-  const renamed = `${site.repository.split('/')[1]}-renamed`;
-  await site.rename(renamed);
-  t.is((await call(forge, 'GET', `${path}/pulls/${ref.number}`)).status, 301);
-  t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, STATUS)).status, 301);
-  t.is((await client.pullRequest(ref))?.repository, `alice/${renamed}`);
+all('a renamed repository is found by its old name, with its new one', async (t, forge) => {
+  const { site, client, sha, ref, path, pull } = await openTopic(t, forge);
+  const old = site.repository;
+  await site.rename(`${old.split('/')[1]}-renamed`);
+  const { repository } = site;
+  t.is((await client.pullRequest(ref))?.repository, repository);
+  const listed = await client.openPullRequests(old);
+  t.deepEqual([listed?.repository, listed?.pullRequests.length], [repository, 1]);
+  // Gitea answers 301 to a write, which does not say whether to send it again: the next attempt reads the new name.
+  if (forge.name === 'gitea') {
+    t.is((await call(forge, 'GET', pull)).status, 301);
+    t.is((await call(forge, 'POST', `${path}/statuses/${sha}`, STATUS)).status, 301);
+    t.is((await errorOf(t, client.setStatus(old, sha, STATUS))).kind, 'unavailable');
+  } else {
+    await client.setStatus(old, sha, STATUS);
+  }
+  await client.setStatus(repository, sha, STATUS);
+  t.is((await client.status(repository, sha, 'gatehouse'))?.state, 'pending');
 });
 
 both('a deleted head branch closes the pull request', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const { sha, number } = await openTopic(site);
+  const { site, sha, number } = await openTopic(t, forge);
   await site.deleteBranch('topic');
   await until(async () => (await pullOf(forge, site, number)).state === 'closed');
   const { head } = await pullOf(forge, site, number);
   t.deepEqual([head.sha, head.label, head.ref], [sha, 'topic', `refs/pull/${number}/head`]);
 });
 
-both('a deleted fork closes its pull request', async (t, forge) => {
+all('a pull request from a fork names the fork, until it is deleted', async (t, forge) => {
   const site = await forge.site(FILES);
   const client = clientOf(t, forge);
   const number = await site.openFromFork(CHANGED);
-  t.is((await client.pullRequest(refOf(site, number)))?.head.repository?.split('/')[0], 'mallory');
+  const ref = refOf(site, number);
+  const { sha = '', repository } = (await client.pullRequest(ref))?.head ?? {};
+  t.is(repository?.split('/')[0], 'mallory');
   await site.deleteFork();
-  const pull = await client.pullRequest(refOf(site, number));
-  t.is(pull?.state, 'closed');
-  t.is(pull?.head.repository, null);
-  t.is((await call(forge, 'GET', `/repos/${site.repository}/pulls/${number}.diff`)).status, 200);
+  const pull = await client.pullRequest(ref);
+  t.like(pull?.head, { branch: 'topic', sha, repository: null });
+  t.is(await client.fileAt(site.repository, 'app.ts', sha), CHANGED['app.ts']);
+  t.is((await client.changedFiles(ref, sha)).files.length, 1);
+  if (forge.name === 'gitea') {
+    t.is(pull?.state, 'closed');
+    t.is((await call(forge, 'GET', `/repos/${site.repository}/pulls/${number}.diff`)).status, 200);
+  }
 });
 
 both('a stranger who pushes to refs/for is never from the repository itself', async (t, forge) => {
@@ -544,9 +483,7 @@ both('a stranger who pushes to refs/for is never from the repository itself', as
 });
 
 both('a list of commits is empty once the base has the head, and not before', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha, ref } = await openTopic(site);
+  const { site, client, sha, ref } = await openTopic(t, forge);
   t.deepEqual(
     (await client.commits(ref)).map((commit) => commit.sha),
     [sha],
@@ -570,9 +507,7 @@ async function orUnavailable<T>(read: () => Promise<T>): Promise<T | undefined> 
 }
 
 both('files that the base branch has by now are not counted, and not missed', async (t, forge) => {
-  const site = await forge.site(FILES);
-  const client = clientOf(t, forge);
-  const { sha: first, ref } = await openTopic(site);
+  const { site, client, sha: first, ref } = await openTopic(t, forge);
   const sha = await site.push('topic', { 'other.ts': 'other\n' });
   const paths = async () => {
     const count = (await client.pullRequest(ref))?.changedFileCount;
@@ -584,14 +519,4 @@ both('files that the base branch has by now are not counted, and not missed', as
   await site.merge(MAIN, sha, { ...CHANGED, 'other.ts': 'other\n' });
   // The count follows after the list. Until then nobody can tell it from an empty answer.
   await eventually('no file is left', async () => (await orUnavailable(paths))?.length === 0);
-});
-
-both('the scopes that a token lacks are found, and those of docs/connect-gitea.md suffice', async (t, forge) => {
-  const access = (token: string) => clientOf(t, { ...forge, token }).checkAccess();
-  t.deepEqual(await access(forge.token), { kind: 'granted' });
-  t.deepEqual(await access(forge.readingToken), {
-    kind: 'missing-scope',
-    scopes: ['write:repository', 'write:issue'],
-  });
-  t.is((await access('0'.repeat(40))).kind, 'not-accepted');
 });

@@ -21,25 +21,27 @@ const TESTS_AT_A_TIME = 3;
 export type Body = (t: ExecutionContext, forge: TestForge) => Promise<void>;
 
 /** A test of the simulated Gitea and, where the run has one, of the real one. */
-export interface OnBoth {
-  (title: string, body: Body): void;
+export interface OnBoth extends OnSome {
   /** Before all others and alone: what it does to the forge concerns every repository. */
   serial(title: string, body: Body): void;
 }
 
-/** The same stories on every forge: `every` has the simulated GitHub, too. */
-export function onForges(test: Test): { readonly every: (title: string, body: Body) => void; readonly both: OnBoth } {
+type OnSome = (title: string, body: Body) => void;
+
+/** The same on every forge: `both` has the Giteas, `every` the simulated GitHub, too, and `all` the simulated Forgejo. */
+export function onForges(test: Test): { readonly all: OnSome; readonly every: OnSome; readonly both: OnBoth } {
   const gitea = sharedGitea();
   const makers: Readonly<Record<string, () => Promise<TestForge>>> = {
     'simulated GitHub': () => simulatedForge('github'),
+    'simulated Forgejo': () => simulatedForge('forgejo'),
     'simulated Gitea': () => simulatedForge('gitea'),
     ...(gitea === undefined ? {} : { 'real Gitea': async () => realForge(gitea) }),
   };
-  const every = Object.keys(makers);
-  const giteas = every.filter((kind) => kind.endsWith('Gitea'));
+  const kinds = Object.keys(makers);
+  const giteas = kinds.filter((kind) => kind.endsWith('Gitea'));
   const used = new Set<string>();
   const forges = new Map<string, TestForge>();
-  const slots = new Map(every.map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
+  const slots = new Map(kinds.map((kind) => [kind, makeSlots(TESTS_AT_A_TIME)] as const));
   test.before(async () => {
     for (const kind of used) {
       const forge = await makers[kind]?.();
@@ -51,8 +53,8 @@ export function onForges(test: Test): { readonly every: (title: string, body: Bo
   test.after.always(async () => {
     await Promise.all([...forges.values()].map((forge) => forge.close()));
   });
-  const define = (kinds: readonly string[], register: Test | Test['serial']) => (title: string, body: Body) => {
-    for (const kind of kinds) {
+  const define = (among: readonly string[], register: Test | Test['serial']) => (title: string, body: Body) => {
+    for (const kind of among) {
       used.add(kind);
       register(`${kind}: ${title}`, async (t) => {
         const forge = forges.get(kind);
@@ -66,7 +68,8 @@ export function onForges(test: Test): { readonly every: (title: string, body: Bo
     }
   };
   return {
-    every: define(every, test),
+    all: define(kinds, test),
+    every: define(['simulated GitHub', ...giteas], test),
     both: Object.assign(define(giteas, test), { serial: define(giteas, test.serial) }),
   };
 }
@@ -74,8 +77,8 @@ export function onForges(test: Test): { readonly every: (title: string, body: Bo
 export const onBothForges = (test: Test): OnBoth => onForges(test).both;
 
 /** Gatehouse's own client. It ends with the test. */
-export function clientOf(t: ExecutionContext, { url, token }: TestForge): Forge {
-  const client = makeForge({ forge: 'gitea', url, credentials: { kind: 'token', token } }, { patience: PATIENCE });
+export function clientOf(t: ExecutionContext, { name, url, token }: TestForge): Forge {
+  const client = makeForge({ forge: name, url, credentials: { kind: 'token', token } }, { patience: PATIENCE });
   t.teardown(() => client.close());
   return client;
 }

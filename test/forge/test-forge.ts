@@ -1,4 +1,5 @@
 import { hookEvents } from '../../src/forges/gitea/hook-events.ts';
+import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { Person } from '../helpers/gitea-container.ts';
 import type { Site } from '../helpers/site.ts';
 import type { Changes } from '../simulated-forge/git.ts';
@@ -34,7 +35,7 @@ export interface OrganisationRepository {
 export interface TestForge {
   readonly kind: 'simulated' | 'real';
   /** What Gatehouse is configured by. */
-  readonly name: 'github' | 'gitea';
+  readonly name: ForgeName;
   readonly url: string;
   readonly token: string;
   /** One with the scopes `read:repository` and `read:user` only. */

@@ -1,12 +1,11 @@
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, SITE, setUpPull } from './setup.ts';
 
 const status = (context: string, state: string, author: string) => ({ context, state, author, description: '' });
 
 for (const name of FORGES) {
   test(`${name}: of each status name and reporter the newest is read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const sha = openPullRequest(simulated).head();
+    const { simulated, forge, sha } = await setUpPull(t, name);
     simulated.setStatus(SITE, sha, status('ci/web', 'pending', 'jenkins'));
     simulated.setStatus(SITE, sha, status('ci/web', 'success', 'mallory'));
     simulated.setStatus(SITE, sha, status('ci/web', 'failure', 'jenkins'));
@@ -28,8 +27,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: all pages of statuses are read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const sha = openPullRequest(simulated).head();
+    const { simulated, forge, sha } = await setUpPull(t, name);
     for (let index = 0; index < 230; index++) {
       simulated.setStatus(SITE, sha, status(`job ${index}`, 'success', 'jenkins'));
     }
@@ -38,8 +36,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: checks that may not be read are refused, and none are made up`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const sha = openPullRequest(simulated).head();
+    const { simulated, forge, sha } = await setUpPull(t, name);
     for (const path of name === 'github' ? [/\/statuses$/, /\/checks$/] : [/\/statuses\//]) {
       simulated.fault({ path, fault: { kind: 'status', status: 403 } });
       t.is((await forgeError(t, () => forge.checks(SITE, sha))).kind, 'refused', String(path));
@@ -49,8 +46,7 @@ for (const name of FORGES) {
 }
 
 test('github: of each check run name and App the newest is read, on all pages', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const sha = openPullRequest(simulated).head();
+  const { simulated, forge, sha } = await setUpPull(t, 'github');
   const run = (check: string, app: string, conclusion?: string) =>
     simulated.runCheck(SITE, sha, { name: check, app, ...(conclusion === undefined ? {} : { conclusion }) });
   run('build', 'github-actions', 'failure');
@@ -74,8 +70,7 @@ test('github: of each check run name and App the newest is read, on all pages', 
 });
 
 test('github: check suites of a commit are read on all pages', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const sha = openPullRequest(simulated).head();
+  const { simulated, forge, sha } = await setUpPull(t, 'github');
   for (let index = 0; index < 101; index++) {
     simulated.openSuite(SITE, sha, `idle-${index}`);
   }
@@ -85,8 +80,7 @@ test('github: check suites of a commit are read on all pages', async (t) => {
 });
 
 test('github: pages of checks that never end make the checks incomplete', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const sha = openPullRequest(simulated).head();
+  const { simulated, forge, sha } = await setUpPull(t, 'github');
   const fault = { kind: 'replace', text: '"hasNextPage":false', by: '"hasNextPage":true' } as const;
   simulated.fault({ path: /checks$/, fault });
   t.false((await forge.checks(SITE, sha)).complete);
@@ -97,8 +91,7 @@ for (const [what, text] of [
   ['runs', '"totalCount":1,"nodes":[{"databaseId"'],
 ] as const) {
   test(`github: check ${what} that are counted and not listed make the checks incomplete`, async (t) => {
-    const { simulated, forge } = await setUp(t, 'github');
-    const sha = openPullRequest(simulated).head();
+    const { simulated, forge, sha } = await setUpPull(t, 'github');
     simulated.runCheck(SITE, sha, { name: 'build', app: 'ci', conclusion: 'success' });
     t.true((await forge.checks(SITE, sha)).complete);
     simulated.fault({ path: /checks$/, fault: { kind: 'replace', text, by: text.replace('1', '2') } });
@@ -111,8 +104,7 @@ for (const [field, lacking] of [
   ['checkSuites', 'Checks: read'],
 ] as const) {
   test(`github: without ${lacking} the checks are incomplete, and say so`, async (t) => {
-    const { simulated, forge } = await setUp(t, 'github');
-    const sha = openPullRequest(simulated).head();
+    const { simulated, forge, sha } = await setUpPull(t, 'github');
     simulated.runCheck(SITE, sha, { name: 'build', app: 'github-actions', conclusion: 'success' });
     simulated.setStatus(SITE, sha, status('build', 'success', 'jenkins'));
     simulated.graphql.forbidden.push(field);
@@ -121,8 +113,7 @@ for (const [field, lacking] of [
 }
 
 test('github: a server that does not know workflows makes the checks invalid', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const sha = openPullRequest(simulated).head();
+  const { simulated, forge, sha } = await setUpPull(t, 'github');
   simulated.graphql.missing.push('workflowRun');
   t.is((await forgeError(t, () => forge.checks(SITE, sha))).kind, 'invalid');
 });

@@ -3,7 +3,7 @@ import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { forgeError, SITE, setUpPull } from './setup.ts';
 
 const ONE_PULL = /\/pulls\/1$/;
 const COMMENTS = /\/issues\/1\/comments$/;
@@ -38,8 +38,7 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
 
 for (const name of CLIENTS) {
   test(`${name}: a forge that answers 500 is unavailable, whatever was asked`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'status', status: 500 } });
     const asked = Object.entries(everyMethod(forge, ref, head())).map(async ([method, ask]) => {
       const error = await forgeError(t, ask);
@@ -50,8 +49,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a request is not retried when the credentials are refused`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'status', status: 401 } });
     const error = await forgeError(t, () => forge.reviews(ref));
     t.is(error.kind, 'refused');
@@ -60,8 +58,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a read is retried after a temporary fault`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    openPullRequest(simulated);
+    const { simulated, forge } = await setUpPull(t, name);
     for (const fault of [
       { kind: 'status', status: 502 },
       { kind: 'drop' },
@@ -74,16 +71,14 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a connection cut in the middle of a body is not an empty answer`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'drop' } });
     t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'unavailable');
     t.is((await forgeError(t, () => forge.reviews(ref))).kind, 'unavailable');
   });
 
   test(`${name}: a request to a hung forge times out`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, { patience: 0.05 });
-    openPullRequest(simulated);
+    const { simulated, forge } = await setUpPull(t, name, { patience: 0.05 });
     simulated.fault({ path: /\/pulls$/, fault: { kind: 'hang' } });
     const error = await forgeError(t, () => forge.openPullRequests(SITE));
     t.is(error.kind, 'unavailable');
@@ -92,8 +87,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a page for people instead of JSON is unavailable, not a pull request`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'html' } });
     const { setStatus, updateComment, deleteComment, ...reading } = everyMethod(forge, ref, head());
     // These read nothing of the answer; that their request was taken is all they need.
@@ -106,8 +100,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: an answer of another shape says where it makes no sense`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ path: ONE_PULL, fault: { kind: 'link', to: 'http://127.0.0.1/' } });
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.is(error.kind, 'unavailable');
@@ -115,8 +108,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a comment whose answer was lost is not posted a second time`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ method: 'POST', path: COMMENTS, afterwards: true, fault: { kind: 'drop' } });
     const error = await forgeError(t, () => forge.createComment(ref, 'Once'));
     t.is(error.kind, 'unavailable');
@@ -125,8 +117,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a change that may be repeated is repeated once`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const { id } = await forge.createComment(ref, 'Before');
     simulated.fault({ method: 'PATCH', times: 1, afterwards: true, fault: { kind: 'drop' } });
     await forge.updateComment(ref, id, 'After');
@@ -135,8 +126,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: the forge’s error message is reported, without secrets`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'echo' } });
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.regex(error.message, /Bad credentials/);
@@ -144,8 +134,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a forge that is not there is unavailable`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     await simulated.stop();
     const error = await forgeError(t, () => forge.pullRequest(ref));
     t.is(error.kind, 'unavailable');

@@ -10,7 +10,7 @@ import { makeForgeFetch } from '../../../src/forges/transport/forge-fetch.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
 import test from '../../helpers/test.ts';
 import { until } from '../../helpers/until.ts';
-import { forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
+import { forgeError, openPullRequest, SITE, setUp, setUpPull, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
@@ -41,8 +41,7 @@ test('github: the last 100 requests of an hour are for statuses, in all replicas
 });
 
 test('github: of a small limit, a tenth is for statuses', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.rateLimit.limit = 60;
   simulated.rateLimit.remaining = 8;
   await forge.commits(ref);
@@ -52,8 +51,7 @@ test('github: of a small limit, a tenth is for statuses', async (t) => {
 });
 
 test('github: no points of GraphQL left pause no request of REST', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.graphql.points.remaining = 0;
   t.is((await forge.pullRequestWithFacts(ref, []))?.pullRequest.number, ref.number);
   t.is((await forge.commits(ref)).length, 1);
@@ -61,8 +59,7 @@ test('github: no points of GraphQL left pause no request of REST', async (t) => 
 
 /** A forge of which comments take their turns. */
 async function openWith(t: ExecutionContext, turns: Turns) {
-  const { simulated } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, ref, head } = await setUpPull(t, 'github');
   const agent = makeAgent();
   const deps = {
     forge: 'github',

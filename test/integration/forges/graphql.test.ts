@@ -4,7 +4,7 @@ import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import test from '../../helpers/test.ts';
 import { symlink } from '../../simulated-forge/git.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
-import { everythingIn, openPullRequest, type Setup, SITE, setUp } from './setup.ts';
+import { everythingIn, openPullRequest, type Setup, SITE, setUp, setUpPull } from './setup.ts';
 
 const PATHS = ['.gatehouse.yml', '.github/gatehouse.yml', 'CODEOWNERS'];
 /** As behind a proxy that knows only the REST API. */
@@ -142,8 +142,7 @@ test('a file that GraphQL describes in an unknown way is left to REST', async (t
 });
 
 test('a co-author whose account cannot be read never counts as one without an account', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'github');
   const addresses = ['bob@corp.test', '7+carol@users.noreply.127.0.0.1'];
   const asked = addresses.map((address) => ({ address, sha: head() }));
   t.deepEqual(
@@ -196,8 +195,7 @@ test('commits of somebody without an account need REST, which knows more of them
 });
 
 test('an approval by an App needs REST, which has the login that policies name', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.review(SITE, ref.number, 'bob', 'approved');
   simulated.review(SITE, ref.number, 'Copilot', 'commented');
   t.is((await factsOf(t, forge, ref)).preloaded.reviews?.length, 2);
@@ -229,8 +227,7 @@ test('an App that opened a pull request has the login of REST, read once', async
 });
 
 test('what belongs to another commit than the head is not taken for the head’s', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'github');
   const stale = head();
   simulated.fault({
     method: 'POST',
@@ -275,8 +272,7 @@ test('a pull request that GraphQL does not find is looked for by REST', async (t
 test('a server without a field of the query is asked by REST from then on', async (t) => {
   const warnings: string[] = [];
   const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
-  const { simulated, forge } = await setUp(t, 'github', { log });
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github', { log });
   simulated.graphql.missing.push('fullDatabaseId');
   for (let times = 0; times < 3; times++) {
     t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
@@ -286,8 +282,7 @@ test('a server without a field of the query is asked by REST from then on', asyn
 });
 
 test('a GraphQL API that hangs delays one review and not the next', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github', { patience: 0.2 });
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github', { patience: 0.2 });
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'hang' } });
   await factsOf(t, forge, ref);
   await factsOf(t, forge, ref);
@@ -295,8 +290,7 @@ test('a GraphQL API that hangs delays one review and not the next', async (t) =>
 });
 
 test('without points left REST is used, which is not paused', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.graphql.points.remaining = 0;
   t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
   t.is((await factsOf(t, forge, ref)).pullRequest.number, ref.number);
@@ -304,8 +298,7 @@ test('without points left REST is used, which is not paused', async (t) => {
 });
 
 test('a secondary limit that GraphQL answers with 200 pauses REST as well', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   const body = { errors: [{ message: 'You have exceeded a secondary rate limit. Please wait.' }] };
   simulated.fault({ path: /^\/graphql/, fault: { kind: 'json', body } });
   const error = await t.throwsAsync(() => forge.pullRequest(ref));
@@ -323,8 +316,7 @@ test('a title about rate limits is no rate limit', async (t) => {
 test('an error of GraphQL does not repeat the credential', async (t) => {
   const logged: object[] = [];
   const log = { debug: (fields: object) => logged.push(fields), warn: (fields: object) => logged.push(fields) };
-  const { simulated, forge } = await setUp(t, 'github', { log });
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github', { log });
   simulated.fault({ fault: { kind: 'echo' } });
   const error = await t.throwsAsync(() => forge.pullRequest(ref));
   t.false(everythingIn([error, logged]).includes(simulated.token));

@@ -7,7 +7,7 @@ import { sized } from '../../helpers/size.ts';
 import test from '../../helpers/test.ts';
 import { SEED } from '../../simulated-forge/api/seed.ts';
 import type { SimulatedForge } from '../../simulated-forge/simulated-forge.ts';
-import { openPullRequest, SITE, setUp } from './setup.ts';
+import { openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 /** Answers that are drawn of each query. */
 const ANSWERS = sized(20, 60);
@@ -171,8 +171,7 @@ test('no odd answer to GraphQL makes a failed check pass', async (t) => {
 });
 
 test('an id above 2^53 keeps all its digits, by GraphQL and by REST', async (t) => {
-  const { simulated, forge, another } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, another, ref } = await setUpPull(t, 'github');
   const { id } = await forge.createComment(ref, 'Hello');
   const replace = (path: RegExp, text: string, by: string) =>
     simulated.fault({ path, times: 1, fault: { kind: 'replace', text, by } });

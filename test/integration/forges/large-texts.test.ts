@@ -1,6 +1,6 @@
 import { CLIENTS, GITEAS } from '../../helpers/forges.ts';
 import ava from '../../helpers/test.ts';
-import { forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { forgeError, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 // Serial: the forge writes its answers in this process, and a connection waits only 5 seconds for it.
 const test = ava.serial;
@@ -11,8 +11,7 @@ const longText = (name: string, bytes: number) =>
 
 for (const name of CLIENTS) {
   test(`${name}: no description is too long for a list of pull requests`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     for (let index = 0; index < 75; index += 1) {
       const { ref: other } = openPullRequest(simulated);
       simulated.edit(SITE, other.number, { body: longText(name, 262_144) });
@@ -24,8 +23,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: no review is too long for the list of reviews`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.review(SITE, ref.number, 'bob', 'approved');
     for (let index = 0; index < 105; index += 1) {
       simulated.review(SITE, ref.number, 'mallory', 'commented', longText(name, 262_144));
@@ -39,8 +37,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: messages of commits that are too much in all are not kept`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const message = `feat: ${'x'.repeat(400_000)}`;
     for (let index = 0; index < 45; index += 1) {
       simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message });
@@ -49,8 +46,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: no comment is too long for the list of comments`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const command = '/gatehouse override titled 4f2a hotfix';
     simulated.comment(SITE, ref.number, 'mallory', `/gatehouse override ${longText(name, 17_000_000)}`);
     simulated.comment(SITE, ref.number, 'bob', command);
@@ -67,8 +63,7 @@ for (const name of CLIENTS) {
 }
 
 test('github: no comments of strangers keep Gatehouse from its own', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.comment(SITE, ref.number, 'gatehouse', 'Ours');
   for (let index = 0; index < 140; index += 1) {
     simulated.comment(SITE, ref.number, 'mallory', longText('github', 262_144));
@@ -81,8 +76,7 @@ test('github: no comments of strangers keep Gatehouse from its own', async (t) =
 
 for (const name of GITEAS) {
   test(`${name}: no description is too long to know what a merge was`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     t.true(simulated.merge(SITE, ref.number));
     simulated.edit(SITE, ref.number, { body: longText(name, 24_000_000) });
     const merge = await forge.merged.of(ref);

@@ -2,14 +2,13 @@ import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { CLIENTS, GITEAS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
+import { forgeError, headOf, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
 
 test.serial('github: of 3,001 reviews each tells whether its author may write', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.addOutsider('mallory');
   for (let index = 0; index < 3_000; index++) {
     simulated.review(SITE, ref.number, 'mallory', 'approved');
@@ -45,8 +44,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: lists longer than a page are read to their end`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const numbers = Array.from({ length: 120 }, (_, index) => index);
     for (const index of numbers) {
       simulated.comment(SITE, ref.number, index % 2 ? 'gatehouse' : 'alice', String(index));
@@ -82,8 +80,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: more commits than GitHub lists at once are all read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     for (let index = 0; index < 300; index += 1) {
       simulated.push(SITE, ref.number, { 'n.txt': `${index}\n` }, { message: `Commit ${index}` });
     }
@@ -124,8 +121,7 @@ for (const name of CLIENTS) {
 }
 
 test('github: a patch that was cut short does not pass for the whole', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   const file = { filename: 'a.txt', status: 'modified', sha: 'a', additions: 2, deletions: 0, changes: 2 };
   simulated.fault({ fault: { kind: 'json', body: [{ ...file, patch: '@@ -1,2 +1,4 @@\n one\n+two' }] } });
   t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files[0]?.diff.kind, 'too-large');
@@ -141,8 +137,7 @@ test('github: beyond three thousand files the list says that it is not complete'
 });
 
 test('github: a list with fewer files than the pull request says is unavailable', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { forge, ref, head } = await setUpPull(t, 'github');
   t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 2))).kind, 'unavailable');
 });
 

@@ -6,19 +6,6 @@ import { judgedSite } from './judging.ts';
 import { FORGES, SITE, setUp } from './setup.ts';
 
 for (const name of FORGES) {
-  test(`${name}: hidden members of an organisation are known to its members alone`, async (t) => {
-    const { simulated, forge } = await setUp(t, name, {}, { checked: true });
-    simulated.addMember('platform', 'alice', 'public');
-    simulated.addMember('platform', 'bob', 'hidden');
-    const among = () => forge.organisationMembers('platform', ['Alice', 'bob', 'mallory', 'renovate[bot]']);
-    const before = await among();
-    t.false(before.complete, 'nobody is no member for certain');
-    t.false(before.members.includes('bob'));
-
-    simulated.addMember('platform', 'gatehouse');
-    t.deepEqual(await among(), { members: ['Alice', 'bob'], complete: true });
-  });
-
   test(`${name}: people are known to be members with a request for each`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     for (const login of ['gatehouse', 'alice', 'bob']) {

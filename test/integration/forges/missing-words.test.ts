@@ -17,29 +17,29 @@ const FORGES_OF = {
   all: ['github', 'gitea', 'forgejo'],
 } as const satisfies Readonly<Record<string, readonly ForgeName[]>>;
 
-/** A row of the table in docs/development.md: an answer without the word, and what is made of it. */
-interface Row {
-  /** As the table has it. */
-  readonly word: string;
-  readonly at: keyof typeof FORGES_OF;
-  /** Of which answer, below the address of the API. */
-  readonly path: RegExp;
-  /** What of its text is replaced, and by what; or what happens instead. */
-  readonly without: readonly [text: string, by: string] | ((simulated: SimulatedForge) => unknown);
-  readonly ask: (asked: Asked) => Promise<unknown>;
-  /** What of the result counts, or the kind of the error. */
-  readonly becomes: unknown;
-  readonly arrange?: (simulated: SimulatedForge) => unknown;
-  /** Whether GitHub is asked by GraphQL; otherwise only REST answers. */
-  readonly byGraphql?: true;
-}
-
 interface Asked {
   readonly forge: Forge;
   readonly ref: PullRequestRef;
   readonly head: string;
   readonly base: string;
 }
+
+type Arrange = (simulated: SimulatedForge) => unknown;
+
+/** A row of the table in docs/development.md: an answer without the word, and what is made of it. */
+type Row = readonly [
+  /** As the table has it. */
+  word: string,
+  at: keyof typeof FORGES_OF,
+  /** Of which answer, below the address of the API. */
+  path: RegExp,
+  /** What of its text is replaced, and by what; or what happens instead. */
+  without: readonly [text: string, by: string] | Arrange,
+  ask: (asked: Asked) => Promise<unknown>,
+  /** What of the result counts, or the kind of the error. */
+  becomes: unknown,
+  arrange?: Arrange,
+];
 
 /** The answer is of no use, and is asked for again. */
 const REFUSED = 'unavailable';
@@ -55,6 +55,8 @@ const REVIEWS = /\/pulls\/1\/reviews$/;
 const ERIN = JSON.stringify(user('erin'));
 
 const pull = ({ forge, ref }: Asked) => forge.pullRequest(ref);
+const author = async (asked: Asked) => ({ author: (await pull(asked))?.author.toLowerCase() });
+const from = async (asked: Asked) => ({ from: (await pull(asked))?.head.repository });
 const repository = ({ forge }: Asked) => forge.repository(SITE);
 const triage = ({ forge, ref }: Asked) => forge.ask(ref, TRIAGE);
 const commit = async ({ forge, ref }: Asked) => (await forge.commits(ref, { signatures: true, signers: false }))[0];
@@ -75,203 +77,99 @@ const readme = async ({ forge, base }: Asked) => ({ text: await forge.fileAt(SIT
 /** The list of Gitea and Forgejo is read where their text has not all files. */
 const withoutDiff = (simulated: SimulatedForge) =>
   simulated.fault({ path: /\/pulls\/1\.diff$/, fault: { kind: 'json', body: '' } });
-const makePrivate = (simulated: SimulatedForge) => simulated.setPrivate(SITE, true);
+const NULL_ASSIGNEES = ['"assignees":[', '"assignees":null,"x":['] as const;
+const NOT_FOUND = { path: REVIEWS, fault: { kind: 'status', status: 404 } } as const;
+
+/** Another key in its place. */
+const absent = (key: string): readonly [text: string, by: string] => [`"${key}":`, '"x":'];
+const GITEAS = 'Gitea, Forgejo';
 
 const ROWS: readonly Row[] = [
-  {
-    word: '`author_association`',
-    ...{ at: 'GitHub', path: PULL, ask: pull, becomes: { firstTime: 'unknown' } },
-    without: ['"author_association":"FIRST_TIME_CONTRIBUTOR"', '"author_association":"FIRST_TIME_MEMBER"'],
-  },
-  {
-    word: '`draft`',
-    ...{ at: 'GitHub', path: PULL, ask: pull, becomes: { draft: 'unknown' }, without: ['"draft":', '"x":'] },
-  },
-  {
-    word: '`draft`',
-    ...{ at: 'Forgejo 7', path: PULL, ask: pull, becomes: { draft: 'yes' } },
-    without: ['"title":"feat: it"', '"title":"WIP: it"'],
-  },
-  {
-    word: '`archived`',
-    ...{ at: 'all', path: PULL, ask: pull, becomes: { archived: false }, without: ['"archived":', '"x":'] },
-    arrange: (simulated) => simulated.archive(SITE),
-  },
-  {
-    word: '`labels`',
-    ...{
-      at: 'Gitea, Forgejo',
-      path: PULL,
-      ask: pull,
-      becomes: { labels: [] },
-      without: ['"labels":[', '"labels":null,"x":['],
-    },
-  },
-  {
-    word: '`labels`: no such key',
-    ...{ at: 'Gitea, Forgejo', path: PULL, ask: pull, becomes: REFUSED, without: ['"labels":', '"x":'] },
-  },
-  {
-    word: '`user` null',
-    ...{ at: 'all', path: PULL, ask: async (asked) => ({ author: (await pull(asked))?.author.toLowerCase() }) },
-    without: ['"user":{', '"user":null,"x":{'],
-    becomes: { author: 'ghost' },
-  },
-  {
-    word: '`head.repo` null',
-    ...{ at: 'all', path: PULL, ask: async (asked) => ({ from: (await pull(asked))?.head.repository }) },
-    without: (simulated) => simulated.deleteRepository(FORK),
-    becomes: { from: null },
-  },
-  {
-    word: '`visibility`',
-    ...{ at: 'GitHub', path: REPOSITORY, ask: repository, becomes: { visibility: undefined }, arrange: makePrivate },
-    without: ['"visibility":"private"', '"visibility":"limited"'],
-  },
-  {
-    word: '`internal`',
-    ...{ at: 'Gitea, Forgejo', path: REPOSITORY, ask: repository, becomes: { visibility: undefined } },
-    without: ['"internal":', '"x":'],
-  },
-  {
-    word: '`topics`',
-    ...{
-      at: 'all',
-      path: REPOSITORY,
-      ask: repository,
-      becomes: { topics: undefined },
-      without: ['"topics":', '"x":'],
-    },
-  },
-  {
-    word: '`assignees` null',
-    ...{ at: 'GitHub', path: PULL, ask: triage, becomes: { assignees: undefined } },
-    without: ['"assignees":[', '"assignees":null,"x":['],
-  },
-  {
-    word: '`assignees` null',
-    ...{ at: 'Gitea, Forgejo', path: PULL, ask: triage, becomes: { assignees: [] } },
-    without: ['"assignees":[', '"assignees":null,"x":['],
-  },
-  {
-    word: '`assignees`: no such key',
-    ...{ at: 'all', path: PULL, ask: triage, becomes: { assignees: undefined }, without: ['"assignees":', '"x":'] },
-  },
-  {
-    word: '`milestone`: no such key',
-    ...{ at: 'all', path: PULL, ask: triage, becomes: { milestone: undefined }, without: ['"milestone":', '"x":'] },
-  },
-  {
-    word: '`verification`',
-    ...{
-      at: 'all',
-      path: COMMITS,
-      ask: commit,
-      becomes: { verified: 'unknown' },
-      without: ['"verification":', '"x":'],
-    },
-  },
-  {
-    word: '`previous_filename`',
-    ...{ at: 'GitHub', path: FILES, ask: file('moved.ts'), becomes: REFUSED },
-    without: ['"previous_filename":', '"x":'],
-  },
-  {
-    word: '`previous_filename`',
-    ...{ at: 'Gitea, Forgejo', path: FILES, ask: files, becomes: { complete: false }, arrange: withoutDiff },
-    without: ['"previous_filename":', '"x":'],
-  },
-  {
-    word: '`status` of a file',
-    ...{ at: 'all', path: FILES, ask: file('moved.ts'), becomes: REFUSED, arrange: withoutDiff },
-    without: ['"status":"renamed"', '"status":"moved"'],
-  },
-  {
-    word: '`tree`',
-    ...{ at: 'Gitea, Forgejo', path: /\/git\/trees\//, ask: readme, becomes: REFUSED, without: ['"tree":', '"x":'] },
-  },
-  {
-    word: '`content`',
-    ...{ at: 'Gitea, Forgejo', path: /\/git\/blobs\//, ask: readme, becomes: 'too-large' },
-    without: ['"content":"SGVsbG8K"', '"content":""'],
-  },
-  {
-    word: '`state` of a review',
-    ...{ at: 'all', path: REVIEWS, ask: reviews, becomes: REFUSED },
-    without: ['"state":"APPROVED"', '"state":"ENDORSED"'],
-  },
-  {
-    word: '`dismissed`',
-    ...{ at: 'Gitea, Forgejo', path: REVIEWS, ask: reviews, becomes: REFUSED, without: ['"dismissed":', '"x":'] },
-  },
-  {
-    word: '`comments_count`',
-    ...{
-      at: 'Gitea, Forgejo',
-      path: REVIEWS,
-      ask: conversations,
-      becomes: REFUSED,
-      without: ['"comments_count":', '"x":'],
-    },
-  },
-  {
-    word: '`original_author` of a comment',
-    ...{
-      at: 'Gitea, Forgejo',
-      path: /\/issues\/1\/comments$/,
-      ask: ({ forge, ref }) => forge.comments(ref),
-      becomes: REFUSED,
-      without: ['"original_author":', '"x":'],
-    },
-    arrange: (simulated) => simulated.comment(SITE, 1, 'bob', '/gatehouse override titled'),
-  },
-  {
-    word: '`resolver`',
-    ...{
-      at: 'Gitea, Forgejo',
-      path: /\/reviews\/\d+\/comments$/,
-      ask: conversations,
-      becomes: { resolved: 'unknown' },
-    },
-    without: ['"resolver":', '"x":'],
-  },
-  {
-    word: '`actor` of a request',
-    ...{ at: 'GitHub', path: TIMELINE, ask: request, becomes: { by: 'ghost' }, without: ['"actor":', '"x":'] },
-  },
-  {
-    word: '`user` null of a request',
-    ...{ at: 'Gitea, Forgejo', path: TIMELINE, ask: request, becomes: { by: 'ghost' } },
-    without: [`"user":${ERIN}`, '"user":null'],
-  },
+  [
+    '`author_association`',
+    'GitHub',
+    PULL,
+    ['"author_association":"FIRST_TIME_CONTRIBUTOR"', '"author_association":"FIRST_TIME_MEMBER"'],
+    pull,
+    { firstTime: 'unknown' },
+  ],
+  ['`draft`', 'GitHub', PULL, absent('draft'), pull, { draft: 'unknown' }],
+  ['`draft`', 'Forgejo 7', PULL, ['"title":"feat: it"', '"title":"WIP: it"'], pull, { draft: 'yes' }],
+  ['`archived`', 'all', PULL, absent('archived'), pull, { archived: false }, (simulated) => simulated.archive(SITE)],
+  ['`labels`', GITEAS, PULL, ['"labels":[', '"labels":null,"x":['], pull, { labels: [] }],
+  ['`labels`: no such key', GITEAS, PULL, absent('labels'), pull, REFUSED],
+  ['`user` null', 'all', PULL, ['"user":{', '"user":null,"x":{'], author, { author: 'ghost' }],
+  ['`head.repo` null', 'all', PULL, (simulated) => simulated.deleteRepository(FORK), from, { from: null }],
+  [
+    '`visibility`',
+    'GitHub',
+    REPOSITORY,
+    ['"visibility":"private"', '"visibility":"limited"'],
+    repository,
+    { visibility: undefined },
+    (simulated) => simulated.setPrivate(SITE, true),
+  ],
+  ['`internal`', GITEAS, REPOSITORY, absent('internal'), repository, { visibility: undefined }],
+  ['`topics`', 'all', REPOSITORY, absent('topics'), repository, { topics: undefined }],
+  ['`assignees` null', 'GitHub', PULL, NULL_ASSIGNEES, triage, { assignees: undefined }],
+  ['`assignees` null', GITEAS, PULL, NULL_ASSIGNEES, triage, { assignees: [] }],
+  ['`assignees`: no such key', 'all', PULL, absent('assignees'), triage, { assignees: undefined }],
+  ['`milestone`: no such key', 'all', PULL, absent('milestone'), triage, { milestone: undefined }],
+  ['`verification`', 'all', COMMITS, absent('verification'), commit, { verified: 'unknown' }],
+  ['`previous_filename`', 'GitHub', FILES, absent('previous_filename'), file('moved.ts'), REFUSED],
+  ['`previous_filename`', GITEAS, FILES, absent('previous_filename'), files, { complete: false }, withoutDiff],
+  [
+    '`status` of a file',
+    'all',
+    FILES,
+    ['"status":"renamed"', '"status":"moved"'],
+    file('moved.ts'),
+    REFUSED,
+    withoutDiff,
+  ],
+  ['`tree`', GITEAS, /\/git\/trees\//, absent('tree'), readme, REFUSED],
+  ['`content`', GITEAS, /\/git\/blobs\//, ['"content":"SGVsbG8K"', '"content":""'], readme, 'too-large'],
+  ['`state` of a review', 'all', REVIEWS, ['"state":"APPROVED"', '"state":"ENDORSED"'], reviews, REFUSED],
+  ['`dismissed`', GITEAS, REVIEWS, absent('dismissed'), reviews, REFUSED],
+  ['`comments_count`', GITEAS, REVIEWS, absent('comments_count'), conversations, REFUSED],
+  [
+    '`original_author` of a comment',
+    GITEAS,
+    /\/issues\/1\/comments$/,
+    absent('original_author'),
+    ({ forge, ref }) => forge.comments(ref),
+    REFUSED,
+    (simulated) => simulated.comment(SITE, 1, 'bob', '/gatehouse override titled'),
+  ],
+  ['`resolver`', GITEAS, /\/reviews\/\d+\/comments$/, absent('resolver'), conversations, { resolved: 'unknown' }],
+  ['`actor` of a request', 'GitHub', TIMELINE, absent('actor'), request, { by: 'ghost' }],
+  ['`user` null of a request', GITEAS, TIMELINE, [`"user":${ERIN}`, '"user":null'], request, { by: 'ghost' }],
   ...[
     ['user', `"user":${ERIN}`],
     ['assignee', '"review_request","assignee":'],
     ['assignee_team', '},"assignee_team":'],
     ['removed_assignee', '"removed_assignee":true'],
-  ].map(
-    ([key = '', text = '']): Row => ({
-      word: `\`${key}\` of a request: no such key`,
-      ...{ at: 'Gitea, Forgejo', path: TIMELINE, ask: history, becomes: REFUSED },
-      without: [text, text.replace(`"${key}"`, '"x"')],
-    }),
-  ),
-  {
-    word: '`state` of a status',
-    ...{ at: 'GitHub', path: /\/statuses$/, byGraphql: true, ask: checks, becomes: { isIn: 'pending' } },
-    without: ['"state":"success"', '"state":"allowed"'],
-  },
-  {
-    word: 'a field that is null, with an error',
-    ...{ at: 'GitHub', path: /^\/graphql/, byGraphql: true, becomes: { preloaded: {} } },
-    ask: ({ forge, ref }) => forge.pullRequestWithFacts(ref, []),
-    without: (simulated) => simulated.graphql.forbidden.push('reviews'),
-  },
-  {
-    word: '404 for a list',
-    ...{ at: 'all', path: REVIEWS, ask: reviews, becomes: 'invalid' },
-    without: (simulated) => simulated.fault({ path: REVIEWS, fault: { kind: 'status', status: 404 } }),
-  },
+  ].map(([key = '', text = '']): Row => {
+    const without = [text, text.replace(`"${key}"`, '"x"')] as const;
+    return [`\`${key}\` of a request: no such key`, GITEAS, TIMELINE, without, history, REFUSED];
+  }),
+  [
+    '`state` of a status',
+    'GitHub',
+    /\/statuses$/,
+    ['"state":"success"', '"state":"allowed"'],
+    checks,
+    { isIn: 'pending' },
+  ],
+  [
+    'a field that is null, with an error',
+    'GitHub',
+    /^\/graphql/,
+    (simulated) => simulated.graphql.forbidden.push('reviews'),
+    ({ forge, ref }) => forge.pullRequestWithFacts(ref, []),
+    { preloaded: {} },
+  ],
+  ['404 for a list', 'all', REVIEWS, (simulated) => simulated.fault(NOT_FOUND), reviews, 'invalid'],
 ];
 
 /** A pull request from a fork, with one of everything. */
@@ -293,46 +191,47 @@ function open(simulated: SimulatedForge): number {
   return number;
 }
 
+/** Of GitHub; otherwise only REST answers. */
+const BY_GRAPHQL: ReadonlySet<string> = new Set(['`state` of a status', 'a field that is null, with an error']);
+
 /** What counts of the result, as the row has it; of an error its kind. */
-async function answer(row: Row, asked: Asked): Promise<unknown> {
+async function answer(ask: (asked: Asked) => Promise<unknown>, asked: Asked, becomes: unknown): Promise<unknown> {
   try {
-    const found = await row.ask(asked);
-    const parts = Object.keys(Object(row.becomes)).map((key) => [key, Object(found)[key]] as const);
-    return typeof row.becomes === 'string' ? found : Object.fromEntries(parts);
+    const found = await ask(asked);
+    const parts = Object.keys(Object(becomes)).map((key) => [key, Object(found)[key]] as const);
+    return typeof becomes === 'string' ? found : Object.fromEntries(parts);
   } catch (error) {
     return error instanceof ForgeError ? error.kind : error;
   }
 }
 
-for (const row of ROWS) {
-  for (const name of FORGES_OF[row.at]) {
-    test(`${name}: what becomes of ${row.word.replaceAll('`', '')}`, async (t) => {
+for (const [word, at, path, without, ask, becomes, arrange] of ROWS) {
+  for (const name of FORGES_OF[at]) {
+    test(`${name}: what becomes of ${word.replaceAll('`', '')}`, async (t) => {
       const { simulated, another } = await setUp(t, name);
       const number = open(simulated);
-      row.arrange?.(simulated);
-      if (!row.byGraphql) {
+      arrange?.(simulated);
+      if (!BY_GRAPHQL.has(word)) {
         simulated.fault({ method: 'POST', path: /^\/graphql/, fault: { kind: 'status', status: 404 } });
       }
       // Each has a client of its own: what one has read must not answer for the other.
-      const asked = () => ({
-        forge: another(),
-        ref: { repository: SITE, number },
-        head: headOf(simulated, number),
-        base: simulated.head(SITE, 'main'),
-      });
-      t.notDeepEqual(await answer(row, asked()), row.becomes, 'with the word');
-      if (typeof row.without === 'function') {
-        row.without(simulated);
+      const read = () => {
+        const at = { head: headOf(simulated, number), base: simulated.head(SITE, 'main') };
+        return answer(ask, { forge: another(), ref: { repository: SITE, number }, ...at }, becomes);
+      };
+      t.notDeepEqual(await read(), becomes, 'with the word');
+      if (typeof without === 'function') {
+        without(simulated);
       } else {
-        const [text, by] = row.without;
-        simulated.fault({ path: row.path, fault: { kind: 'replace', text, by } });
+        const [text, by] = without;
+        simulated.fault({ path, fault: { kind: 'replace', text, by } });
       }
-      t.deepEqual(await answer(row, asked()), row.becomes);
+      t.deepEqual(await read(), becomes);
     });
   }
 }
 
-for (const name of FORGES_OF['Gitea, Forgejo']) {
+for (const name of FORGES_OF[GITEAS]) {
   test(`${name}: a listed review whose comments are not found is looked at again`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
     const ref = { repository: SITE, number: open(simulated) };
@@ -340,18 +239,15 @@ for (const name of FORGES_OF['Gitea, Forgejo']) {
     const error = await forgeError(t, () => forge.conversations(ref, headOf(simulated, ref.number)));
     t.is(error.kind, REFUSED);
   });
-}
 
-for (const name of FORGES_OF['Gitea, Forgejo']) {
   test(`${name}: the diff tells from where a file was renamed if the list does not`, async (t) => {
     const { simulated, forge } = await setUp(t, name);
-    const asked = { ref: { repository: SITE, number: open(simulated) }, forge, base: '' };
-    const head = headOf(simulated, asked.ref.number);
+    const ref = { repository: SITE, number: open(simulated) };
     // Without one of the files, so that the list is read.
     const fault = { kind: 'replace', text: 'diff --git a/a.ts', by: 'x' } as const;
     simulated.fault({ path: /\/pulls\/1\.diff$/, fault });
     simulated.fault({ path: FILES, fault: { kind: 'replace', text: '"previous_filename":', by: '"x":' } });
-    const { files: found, complete } = await files({ ...asked, head });
+    const { files: found, complete } = await forge.changedFiles(ref, headOf(simulated, ref.number));
     t.is(found.find(({ path }) => path === 'moved.ts')?.previousPath, 'old.ts');
     t.true(complete);
   });
@@ -361,13 +257,9 @@ test('each row of the table in docs/development.md is tested, and no other', asy
   const text = await readFile(new URL('../../../docs/development.md', import.meta.url), 'utf8');
   const [, section = ''] = text.split('## What a forge may leave out\n');
   const [table = ''] = section.split('\n## ');
-  const rows = table
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .slice(1);
-  const tested = ROWS.map(({ word, at }) => `${word} | ${at}`);
+  const rows = table.match(/^\| .*/gm)?.slice(1) ?? [];
   t.deepEqual(
     rows.map((line) => line.split(' | ').slice(0, 2).join(' | ').slice(2)),
-    tested,
+    ROWS.map(([word, at]) => `${word} | ${at}`),
   );
 });

@@ -5,7 +5,7 @@ import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { everythingIn, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { everythingIn, forgeError, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 /** A host that must never be asked, and what it was asked nevertheless. */
 async function stranger(t: ExecutionContext): Promise<{ url: string; asked: string[] }> {
@@ -24,8 +24,7 @@ async function stranger(t: ExecutionContext): Promise<{ url: string; asked: stri
 
 for (const name of CLIENTS) {
   test(`${name}: a redirect to another host is not followed`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const { url, asked } = await stranger(t);
     simulated.fault({ fault: { kind: 'redirect', to: url } });
 
@@ -37,8 +36,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a next page on another host is not read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const { url, asked } = await stranger(t);
     simulated.fault({ path: /\/commits/, times: 1, fault: { kind: 'link', to: url } });
 
@@ -54,8 +52,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: endless redirects are an error`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'redirect', to: `${simulated.url}/api/v3/loop` } });
     t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'unavailable');
     simulated.clearFaults();

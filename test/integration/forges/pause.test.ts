@@ -4,7 +4,7 @@ import { makeOptionalRedis } from '../../../src/forges/optional-redis.ts';
 import { CLIENTS } from '../../helpers/forges.ts';
 import { PATIENCE } from '../../helpers/patience.ts';
 import test from '../../helpers/test.ts';
-import { forgeError, openPullRequest, SITE, setUp, startRedis } from './setup.ts';
+import { forgeError, openPullRequest, SITE, setUp, setUpPull, startRedis } from './setup.ts';
 
 const redisServer = await startRedis();
 test.after.always(() => redisServer.stop());
@@ -36,8 +36,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: without Redis a replica still pauses itself`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
     await forgeError(t, () => forge.pullRequest(ref));
     t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'rate-limited');
@@ -45,8 +44,7 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: after a short wait the request goes through by itself`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 1 } });
     t.is((await forge.createComment(ref, 'Refused first')).body, 'Refused first');
     t.is(simulated.count('POST'), 2);
@@ -54,8 +52,7 @@ for (const name of CLIENTS) {
 }
 
 test('github: a secondary limit without a time is a wait of a minute', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   const before = Date.now();
   simulated.fault({ fault: { kind: 'secondary-limit' } });
   const error = await forgeError(t, () => forge.createComment(ref, 'x'));
@@ -65,15 +62,13 @@ test('github: a secondary limit without a time is a wait of a minute', async (t)
 });
 
 test('github: a refusal is not taken for a limit', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.fault({ fault: { kind: 'status', status: 403 } });
   t.is((await forgeError(t, () => forge.createComment(ref, 'x'))).kind, 'refused');
 });
 
 test('github: after the last request of a window, the next waits for its end', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  openPullRequest(simulated);
+  const { simulated, forge } = await setUpPull(t, 'github');
   simulated.rateLimit.remaining = 1;
   t.is((await forge.openPullRequests(SITE))?.pullRequests.length, 1);
   const error = await forgeError(t, () => forge.openPullRequests(SITE));
@@ -83,8 +78,7 @@ test('github: after the last request of a window, the next waits for its end', a
 });
 
 test('github: an exhausted limit is met only once', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'github');
   simulated.rateLimit.remaining = 0;
   await forgeError(t, () => forge.commits(ref));
   t.is((await forgeError(t, () => forge.commits(ref))).kind, 'rate-limited');
@@ -105,8 +99,7 @@ test('the later of two pauses wins, in any order', async (t) => {
 
 test('a pause is kept by a hash of the token, never by the token', async (t) => {
   const redis = redisServer.connect();
-  const { simulated, forge } = await setUp(t, 'gitea', { redis });
-  const { ref } = openPullRequest(simulated);
+  const { simulated, forge, ref } = await setUpPull(t, 'gitea', { redis });
   simulated.fault({ times: 1, fault: { kind: 'too-many', retryAfter: 120 } });
   await forgeError(t, () => forge.pullRequest(ref));
   const kept = (await redis.keys('gatehouse:pause:*')).filter((key) => key.includes(simulated.url));

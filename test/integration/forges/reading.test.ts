@@ -1,10 +1,9 @@
 import { TRIAGE } from '../../../src/facts/triage.ts';
-import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
 import { until } from '../../helpers/until.ts';
 import { submodule, symlink } from '../../simulated-forge/git.ts';
-import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, headOf, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 const alice = { name: 'alice', email: 'alice@example.test', login: 'alice' };
 const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
@@ -12,8 +11,7 @@ const bob = { name: 'bob', email: 'bob@example.test', login: 'bob' };
 // Gitea is looked at for four seconds.
 for (const name of CLIENTS) {
   test(`${name}: no files where the pull request says that it has some are unavailable`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     t.is((await forge.changedFiles(ref, head(), 1)).files.length, 1);
     simulated.fault({ path: /\/pulls\/1(\.diff|\/files)$/, fault: { kind: 'json', body: [] } });
     t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 1))).kind, 'unavailable');
@@ -22,48 +20,21 @@ for (const name of CLIENTS) {
 }
 
 test('gitea: a list of fewer files than the diff has is never believed', async (t) => {
-  const { simulated, forge } = await setUp(t, 'gitea');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'gitea');
   simulated.fault({ path: /\/pulls\/1\/files$/, fault: { kind: 'json', body: [] } });
   t.is((await forgeError(t, () => forge.changedFiles(ref, head()))).kind, 'unavailable');
 });
 
 test('github: the files of a head that was pushed meanwhile are not taken for those asked for', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'github');
   const other = simulated.commit(SITE, 'other', { 'src/app.ts': 'another\n' });
   simulated.watch({ path: /\/pulls\/1\/files$/, act: () => simulated.pushCommit(SITE, ref.number, other) });
   t.is((await forgeError(t, () => forge.changedFiles(ref, head()))).kind, 'unavailable');
 });
 
 for (const name of FORGES) {
-  test(`${name}: a pull request is read in its current state`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated, { title: 'feat: count' });
-    simulated.edit(SITE, ref.number, { body: 'Because.' });
-    simulated.label(SITE, ref.number, 'bug', 'ready to go');
-
-    const pull = await forge.pullRequest(ref);
-
-    t.like(pull, {
-      repository: SITE,
-      number: ref.number,
-      state: 'open',
-      title: 'feat: count',
-      body: 'Because.',
-      author: 'alice',
-      draft: 'no',
-      labels: ['bug', 'ready to go'],
-      base: { branch: 'main' },
-      baseCommit: simulated.head(SITE, 'main'),
-      head: { branch: 'topic', sha: head(), repository: SITE },
-    });
-    t.true(pull?.url.startsWith(`${simulated.url}/${SITE}/pull`));
-  });
-
   test(`${name}: edits, pushes, drafts and closing are seen at the next read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const before = await forge.pullRequest(ref);
     simulated.edit(SITE, ref.number, { title: 'fix: count', draft: true });
     const sha = simulated.push(SITE, ref.number, { 'src/more.ts': 'more\n' });
@@ -79,8 +50,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: assignees and the milestone are read as they are now`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const triage = () => forge.ask(ref, TRIAGE);
     t.deepEqual(await triage(), { assignees: [], milestone: null });
     simulated.assign(SITE, ref.number, 'bob', 'carol');
@@ -175,8 +145,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a count of no files is not believed where the forge lists some`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.fault({ path: /\/pulls\/1\.diff$/, fault: { kind: 'json', body: '' } });
     t.is((await forge.changedFiles(ref, head(), 0)).files.length, 1);
   });
@@ -234,8 +203,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: commits come oldest first, with their messages and parents`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const fork = simulated.head(SITE, 'main');
     const first = head();
     const main = simulated.commit(SITE, 'main', { 'other.txt': 'x\n' });
@@ -258,8 +226,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: whose signatures commits have is read only where it is asked for`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const signedBy = (signer?: string, verified = true) => {
       const signed = { verified, ...(signer === undefined ? {} : { signer }) };
       return simulated.push(SITE, ref.number, { 'z.txt': `${signer}\n` }, signed);
@@ -290,8 +257,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: a commit by an e-mail address of no account has no login`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.push(SITE, ref.number, { 'z.txt': 'z\n' }, { author: 'nobody@elsewhere.test' });
     t.like((await forge.commits(ref)).at(-1), { author: { email: 'nobody@elsewhere.test', login: null } });
   });
@@ -307,8 +273,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: the merge base of two commits is their best common ancestor`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const fork = simulated.head(SITE, 'main');
     const main = simulated.commit(SITE, 'main', { 'other.txt': 'x\n' });
     t.is(await forge.mergeBase(SITE, main, head()), fork);
@@ -347,8 +312,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: reviews come oldest first, with the commit they were given for`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const first = head();
     simulated.review(SITE, ref.number, 'bob', 'changes-requested');
     const approval = simulated.review(SITE, ref.number, 'carol', 'approved');
@@ -377,8 +341,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: comments are read with who wrote them, and whether they were edited`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const isGitHub = name === 'github';
     const text = '/gatehouse override titled';
     const posted = (author: string) => simulated.comment(SITE, ref.number, author, text).id;
@@ -422,8 +385,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: who may write is known of those who review, and of now`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     simulated.addOutsider('mallory');
     simulated.review(SITE, ref.number, 'bob', 'approved');
     simulated.review(SITE, ref.number, 'mallory', 'approved');
@@ -450,8 +412,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: the last force-push or change of base is found`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     const { submittedAt } = await reviewed();
     const before = await forge.lastForcePushOrRetarget(ref);
     t.true(before === undefined || before < submittedAt, 'an approval right after the opening is fresh');
@@ -580,45 +541,11 @@ for (const name of FORGES) {
     );
     t.like(await forge.pullRequest(first.ref), open[0] ?? {});
   });
-
-  test(`${name}: a pull request from a fork names the fork, until it is deleted`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const fork = simulated.fork(SITE, 'bob');
-    const sha = simulated.commit(fork, 'patch-1', { 'src/app.ts': 'one\n' });
-    const number = simulated.openPullRequest(SITE, { head: 'patch-1', from: fork, author: 'bob' });
-    const ref = { repository: SITE, number };
-
-    t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: 'bob/site' });
-    simulated.deleteRepository(fork);
-    t.deepEqual((await forge.pullRequest(ref))?.head, { branch: 'patch-1', sha, repository: null });
-    t.is(await forge.fileAt(SITE, 'src/app.ts', sha), 'one\n');
-    t.is((await forge.changedFiles(ref, headOf(simulated, ref.number))).files.length, 1);
-  });
-
-  test(`${name}: a renamed repository is found by its old name, with its new one`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
-    simulated.rename(SITE, 'platform/website');
-    const listed = await forge.openPullRequests(SITE);
-    t.deepEqual([listed?.repository, listed?.pullRequests.length], ['platform/website', 1]);
-
-    t.is((await forge.pullRequest(ref))?.repository, 'platform/website');
-    const status = { context: 'gatehouse', state: 'success', description: statusDescription('Fine') } as const;
-    // Gitea answers 301 to a write, which does not say whether to send it again: the next attempt reads the new name.
-    if (name === 'gitea') {
-      t.is((await forgeError(t, () => forge.setStatus(SITE, head(), status))).kind, 'unavailable');
-    } else {
-      await forge.setStatus(SITE, head(), status);
-    }
-    await forge.setStatus('platform/website', head(), status);
-    t.is((await forge.status('platform/website', head(), 'gatehouse'))?.state, 'success');
-  });
 }
 
 for (const name of ['github', 'gitea'] as const) {
   test(`${name}: no name of a field makes an answer unreadable`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     // Without GraphQL, whose fields have known names.
     simulated.fault({ path: /^\/graphql/, fault: { kind: 'status', status: 404 } });
     const by = '"other":{"toString":"x","valueOf":"x","toJSON":"x","constructor":"x","__proto__":"x"},"title":';

@@ -51,6 +51,13 @@ export function openPullRequest(simulated: SimulatedForge, details: { title?: st
   return { ref, head: () => simulated.pull(SITE, number).headSha };
 }
 
+/** {@link setUp}, with that pull request. */
+export async function setUpPull(...[t, name, deps, options]: Parameters<typeof setUp>) {
+  const setup = await setUp(t, name, deps, options);
+  const { ref, head } = openPullRequest(setup.simulated);
+  return { ...setup, ref, head, sha: head() };
+}
+
 export function headOf(simulated: SimulatedForge, number: number): string {
   return simulated.pull(SITE, number).headSha;
 }

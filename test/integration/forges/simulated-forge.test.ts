@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { signatureOf } from '../../helpers/signature.ts';
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
+import { FORGES, forgeError, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 const API = { github: '/api/v3', gitea: '/api/v1', forgejo: '/api/v1' } as const;
 const SECRET = 'a secret of some length';
@@ -18,8 +18,7 @@ for (const name of FORGES) {
   });
 
   test(`simulated ${name}: webhooks have the forge’s headers and a valid signature`, async (t) => {
-    const { simulated } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, ref, head } = await setUpPull(t, name);
     const received: { headers: IncomingHttpHeaders; body: string }[] = [];
     const server = createServer(async (request, response) => {
       received.push({ headers: request.headers, body: Buffer.concat(await request.toArray()).toString('utf8') });
@@ -60,8 +59,7 @@ for (const name of FORGES) {
   });
 
   test(`simulated ${name}: requests and writes are counted by route`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { simulated, forge, ref } = await setUpPull(t, name);
     await forge.pullRequest(ref);
     await forge.createComment(ref, 'Hello');
     t.is(name === 'github' ? simulated.count('POST', /^\/graphql/) : simulated.count('GET', /\/pulls\/:number$/), 1);
@@ -74,8 +72,7 @@ for (const name of FORGES) {
 
 test('simulated github: what GitHub refuses is refused', async (t) => {
   // Requests that Gatehouse never sends.
-  const { simulated } = await setUp(t, 'github', {}, { checked: false });
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, ref, head } = await setUpPull(t, 'github', {}, { checked: false });
   const post = async (path: string, body: object) => {
     const response = await fetch(`${simulated.url}/api/v3/repos/${SITE}${path}`, {
       method: 'POST',
@@ -97,8 +94,7 @@ test('simulated github: what GitHub refuses is refused', async (t) => {
 });
 
 test('simulated github: a commit takes 1,000 statuses of a context of any case', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { head } = openPullRequest(simulated);
+  const { simulated, forge, head } = await setUpPull(t, 'github');
   for (let set = 0; set < 1_000; set += 1) {
     simulated.setStatus(SITE, head(), {
       context: set % 2 === 0 ? 'ci' : 'CI',
@@ -115,8 +111,7 @@ test('simulated github: a commit takes 1,000 statuses of a context of any case',
 });
 
 test('simulated github: a write beyond the content limit is refused for a minute', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { head } = openPullRequest(simulated);
+  const { simulated, forge, head } = await setUpPull(t, 'github');
   simulated.contentLimit.perMinute = 2;
   const write = () =>
     forge.setStatus(SITE, head(), { context: 'ci', state: 'success', description: statusDescription('') });
@@ -130,8 +125,7 @@ test('simulated github: a write beyond the content limit is refused for a minute
 });
 
 test('simulated gitea: deleting a comment at a line answers 204 and does nothing', async (t) => {
-  const { simulated, forge } = await setUp(t, 'gitea');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'gitea');
   await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
   const [posted] = (await forge.ownInlineComments(ref, head())).comments;
   const response = await fetch(`${simulated.url}/api/v1/repos/${SITE}/issues/comments/${posted?.id}`, {

@@ -5,7 +5,7 @@ import { verdictOf } from '../../../src/review/verdict.ts';
 import ava from '../../helpers/test.ts';
 import type { WorkflowRun } from '../../simulated-forge/world.ts';
 import { ruleOf } from '../../unit/review/judge.ts';
-import { openPullRequest, SITE, setUp } from './setup.ts';
+import { SITE, setUpPull } from './setup.ts';
 
 /** What rules say of the checks of GitHub's workflows, as they are read. Serial: all at once would time out. */
 const test = ava.serial;
@@ -67,8 +67,7 @@ const RULES = ['{ name: test }', '{ all: true }'] as const;
 
 /** A pull request on which workflows run. `said` is the verdict of a rule on its checks. */
 async function openRuns(t: ExecutionContext) {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'github');
   return {
     simulated,
     ref,

@@ -1,10 +1,8 @@
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import { MAX_COMMENT_LENGTH, type PostedInlineComment, statusDescription } from '../../../src/forges/port/postings.ts';
+import { MAX_COMMENT_LENGTH, type PostedInlineComment } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import test from '../../helpers/test.ts';
-import { FORGES, forgeError, openPullRequest, SITE, setUp } from './setup.ts';
-
-const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
+import { FORGES, forgeError, SITE, setUpPull } from './setup.ts';
 
 const TWO_AND_FOUR = [
   { path: 'src/app.ts', line: 2, body: 'Two' },
@@ -22,61 +20,13 @@ async function withdraw(forge: Forge, ref: PullRequestRef, head: string, ids: re
 }
 
 for (const name of FORGES) {
-  test(`${name}: the newest status of a context counts`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { head } = openPullRequest(simulated);
-    await forge.setStatus(SITE, head(), STATUS);
-    await forge.setStatus(SITE, head(), { ...STATUS, context: 'another', state: 'error' });
-    await forge.setStatus(SITE, head(), { ...STATUS, state: 'failure', targetUrl: 'https://gatehouse.example.test/' });
-
-    const status = await forge.status(SITE, head(), 'gatehouse');
-
-    t.like(status, { ...STATUS, state: 'failure', targetUrl: 'https://gatehouse.example.test/' });
-    t.true(Math.abs(Date.now() - Date.parse(status?.updatedAt ?? '')) < 600_000);
-    t.is(simulated.statuses(SITE, head()).length, 3);
-    t.is(await forge.status(SITE, head(), 'unknown'), undefined);
-  });
-
-  test(`${name}: a status on a commit that is not there is an error`, async (t) => {
-    const { forge } = await setUp(t, name);
-    const error = await forgeError(t, () => forge.setStatus(SITE, '0'.repeat(40), STATUS));
-    // Gitea and Forgejo fail where they should refuse.
-    t.is(error.kind, name === 'github' ? 'invalid' : 'unavailable');
-  });
-
-  test(`${name}: only own comments are listed, and they can be changed and deleted`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
-    simulated.comment(SITE, ref.number, 'alice', 'Please review');
-    const first = await forge.createComment(ref, 'First');
-    const second = await forge.createComment(ref, 'Second');
-
-    t.deepEqual(await forge.ownComments(ref), [first, second]);
-    await forge.updateComment(ref, first.id, 'First, revised');
-    await forge.deleteComment(ref, second.id);
-    t.deepEqual(await forge.ownComments(ref), [{ id: first.id, body: 'First, revised' }]);
-    t.is(simulated.pull(SITE, ref.number).comments.length, 2);
-  });
-
-  test(`${name}: deleting a missing comment succeeds, changing it is a 404`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
-    const { id } = await forge.createComment(ref, 'Short-lived');
-    await forge.deleteComment(ref, id);
-    await t.notThrowsAsync(() => forge.deleteComment(ref, id));
-    const error = await forgeError(t, () => forge.updateComment(ref, id, 'Too late'));
-    t.is(error.status, 404);
-  });
-
   test(`${name}: a comment of the maximum length is accepted`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref } = openPullRequest(simulated);
+    const { forge, ref } = await setUpPull(t, name);
     await t.notThrowsAsync(() => forge.createComment(ref, 'x'.repeat(MAX_COMMENT_LENGTH)));
   });
 
   test(`${name}: inline comments are posted as one review`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.commentInline(SITE, ref.number, 'bob', { path: 'src/app.ts', line: 2, body: 'Not mine' });
     const reviewsBefore = simulated.pull(SITE, ref.number).reviews.length;
     await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
@@ -90,15 +40,13 @@ for (const name of FORGES) {
   });
 
   test(`${name}: no inline comments need no review`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     await forge.createInlineComments(ref, head(), [], []);
     t.is(simulated.writes(), 0);
   });
 
   test(`${name}: a withdrawn inline comment is no longer listed, and others stay`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
     const [two, four] = inOrder((await forge.ownInlineComments(ref, head())).comments);
     await withdraw(forge, ref, head(), [two?.id ?? '']);
@@ -110,8 +58,7 @@ for (const name of FORGES) {
   });
 
   test(`${name}: once all comments of a review are withdrawn, none is left on the forge`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
     for (const { id } of (await forge.ownInlineComments(ref, head())).comments) {
       await withdraw(forge, ref, head(), [id]);
@@ -124,8 +71,7 @@ for (const name of FORGES) {
 
 for (const name of FORGES) {
   test(`${name}: a reply to an inline comment is kept`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
     const { inlineComments } = simulated.pull(SITE, ref.number);
     const [posted] = inlineComments;
@@ -141,8 +87,7 @@ for (const name of FORGES) {
 }
 
 test('gitea: if deleting a comment works, none is struck out', async (t) => {
-  const { simulated, forge } = await setUp(t, 'gitea', {}, { keepsInlineComments: false });
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'gitea', {}, { keepsInlineComments: false });
   await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
   const [two] = inOrder((await forge.ownInlineComments(ref, head())).comments);
   await withdraw(forge, ref, head(), [two?.id ?? '']);
@@ -154,8 +99,7 @@ test('gitea: if deleting a comment works, none is struck out', async (t) => {
 });
 
 test('gitea: inline comments that were posted, and answered by an error, are posted once', async (t) => {
-  const { simulated, forge } = await setUp(t, 'gitea');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'gitea');
   const fault = { kind: 'status', status: 500 } as const;
   simulated.fault({ method: 'POST', path: /\/reviews$/, afterwards: true, times: 1, fault });
   await forge.createInlineComments(ref, head(), TWO_AND_FOUR, []);
@@ -166,8 +110,7 @@ test('gitea: inline comments that were posted, and answered by an error, are pos
 });
 
 test('github: a line outside the diff rejects the whole review', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { forge, ref, head } = await setUpPull(t, 'github');
   const error = await forgeError(t, () =>
     forge.createInlineComments(
       ref,
@@ -186,8 +129,7 @@ test('github: a line outside the diff rejects the whole review', async (t) => {
 });
 
 test('github: an inline comment whose line left the change has no line', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  const { ref, head } = openPullRequest(simulated);
+  const { simulated, forge, ref, head } = await setUpPull(t, 'github');
   await forge.createInlineComments(ref, head(), [{ path: 'src/app.ts', line: 2, body: 'Two' }], []);
   simulated.push(SITE, ref.number, { 'src/app.ts': 'one\ntwo\nthree\n' });
   t.is((await forge.ownInlineComments(ref, head())).comments[0]?.line, null);
@@ -195,8 +137,7 @@ test('github: an inline comment whose line left the change has no line', async (
 
 for (const name of ['gitea', 'forgejo'] as const) {
   test(`${name}: comments of an interrupted review are not submitted with the next`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    const { ref, head } = openPullRequest(simulated);
+    const { simulated, forge, ref, head } = await setUpPull(t, name);
     const pending = simulated.review(SITE, ref.number, 'gatehouse', 'pending');
     simulated.pull(SITE, ref.number).inlineComments.push({
       id: 1,

@@ -104,7 +104,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/gitea/read.ts',
     find: '.toSorted((one, other) => other.id - one.id)',
     replace: '.toSorted((one, other) => one.id - other.id)',
-    tests: ['test/integration/forges/writing.test.ts'],
+    tests: ['test/forge/contract.test.ts'],
   },
   {
     id: 'forges-foreign-status-is-own',
