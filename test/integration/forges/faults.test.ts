@@ -1,16 +1,36 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ExecutionContext } from 'ava';
 import type { Forge } from '../../../src/forges/port/forge.ts';
+import type { ForgeError } from '../../../src/forges/port/forge-error.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import type { PullRequestRef } from '../../../src/forges/port/pull-request.ts';
 import { CLIENTS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { forgeError, SITE, setUpPull } from './setup.ts';
+import type { Fault } from '../../simulated-forge/faults.ts';
+import { everythingIn, forgeError, SITE, setUpPull } from './setup.ts';
 
-const ONE_PULL = /\/pulls\/1$/;
 const COMMENTS = /\/issues\/1\/comments$/;
+const STATUS = { context: 'gatehouse', state: 'success', description: statusDescription('') } as const;
+
+/** A host that must never be asked, and what it was asked nevertheless. */
+async function stranger(t: ExecutionContext): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.end('[]');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/repos/x`, asked };
+}
 
 /** Every way to ask, for faults that must look alike in all of them. */
 function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<string, () => Promise<unknown>> {
-  const status = { context: 'gatehouse', state: 'success', description: statusDescription('') } as const;
   return {
     self: () => forge.self(),
     pullRequest: () => forge.pullRequest(ref),
@@ -22,7 +42,7 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
     fileAt: () => forge.fileAt(SITE, 'README.md', 'main'),
     openPullRequests: () => forge.openPullRequests(SITE),
     status: () => forge.status(SITE, sha, 'gatehouse'),
-    setStatus: () => forge.setStatus(SITE, sha, status),
+    setStatus: () => forge.setStatus(SITE, sha, STATUS),
     ownComments: () => forge.ownComments(ref),
     createComment: () => forge.createComment(ref, 'Hello'),
     updateComment: () => forge.updateComment(ref, '1', 'Hello'),
@@ -36,7 +56,52 @@ function everyMethod(forge: Forge, ref: PullRequestRef, sha: string): Record<str
   };
 }
 
+interface Outcome extends Pick<ForgeError, 'kind'> {
+  readonly status?: number;
+  readonly message?: RegExp;
+  /** How often the forge is asked. */
+  readonly asked?: number;
+}
+
+/** What becomes of a read. */
+const READS: readonly (readonly [what: string, fault: Fault['fault'] | 'stopped', outcome: Outcome])[] = [
+  ['credentials that are refused', { kind: 'status', status: 401 }, { kind: 'refused', status: 401, asked: 1 }],
+  ['a connection that is cut in the middle of a body', { kind: 'drop' }, { kind: 'unavailable' }],
+  [
+    'a hung forge',
+    { kind: 'hang' },
+    { kind: 'unavailable', message: /did not answer in full within 500 ms/, asked: 1 },
+  ],
+  [
+    'an answer of another shape',
+    { kind: 'json', body: {} },
+    { kind: 'unavailable', message: /unexpected answer from the forge: .*expected array, received object/ },
+  ],
+  ['endless redirects', { kind: 'redirect', to: '/api/v3/loop' }, { kind: 'unavailable' }],
+  ['a redirect to no address', { kind: 'redirect', to: 'http://[nowhere' }, { kind: 'unavailable' }],
+  ['an error with a message', { kind: 'echo' }, { kind: 'refused', message: /Bad credentials/ }],
+  ['a forge that is not there', 'stopped', { kind: 'unavailable' }],
+];
+
 for (const name of CLIENTS) {
+  for (const [what, fault, { kind, status, message = /^/, asked }] of READS) {
+    test(`${name}: ${what} is an error that says so, without secrets`, async (t) => {
+      const isHung = fault !== 'stopped' && fault.kind === 'hang';
+      const { simulated, forge } = await setUpPull(t, name, isHung ? { patience: 0.05 } : {});
+      if (fault === 'stopped') {
+        await simulated.stop();
+      } else {
+        simulated.fault({ fault });
+      }
+      const error = await forgeError(t, () => forge.openPullRequests(SITE));
+      t.is(error.kind, kind);
+      t.is(error.status, status ?? error.status);
+      t.regex(error.message, message);
+      t.false(error.message.includes(simulated.token));
+      t.is(simulated.seen.length, asked ?? simulated.seen.length);
+    });
+  }
+
   test(`${name}: a forge that answers 500 is unavailable, whatever was asked`, async (t) => {
     const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'status', status: 500 } });
@@ -46,15 +111,6 @@ for (const name of CLIENTS) {
       t.is(error.status, 500, method);
     });
     await Promise.all(asked);
-  });
-
-  test(`${name}: a request is not retried when the credentials are refused`, async (t) => {
-    const { simulated, forge, ref } = await setUpPull(t, name);
-    simulated.fault({ fault: { kind: 'status', status: 401 } });
-    const error = await forgeError(t, () => forge.reviews(ref));
-    t.is(error.kind, 'refused');
-    t.is(error.status, 401);
-    t.is(simulated.seen.length, 1);
   });
 
   test(`${name}: a read is retried after a temporary fault`, async (t) => {
@@ -70,22 +126,6 @@ for (const name of CLIENTS) {
     t.is(simulated.count('GET', /pulls$/), 6);
   });
 
-  test(`${name}: a connection cut in the middle of a body is not an empty answer`, async (t) => {
-    const { simulated, forge, ref } = await setUpPull(t, name);
-    simulated.fault({ fault: { kind: 'drop' } });
-    t.is((await forgeError(t, () => forge.pullRequest(ref))).kind, 'unavailable');
-    t.is((await forgeError(t, () => forge.reviews(ref))).kind, 'unavailable');
-  });
-
-  test(`${name}: a request to a hung forge times out`, async (t) => {
-    const { simulated, forge } = await setUpPull(t, name, { patience: 0.05 });
-    simulated.fault({ path: /\/pulls$/, fault: { kind: 'hang' } });
-    const error = await forgeError(t, () => forge.openPullRequests(SITE));
-    t.is(error.kind, 'unavailable');
-    t.regex(error.message, /did not answer in full within 500 ms/);
-    t.is(simulated.seen.length, 1);
-  });
-
   test(`${name}: a page for people instead of JSON is unavailable, not a pull request`, async (t) => {
     const { simulated, forge, ref, head } = await setUpPull(t, name);
     simulated.fault({ fault: { kind: 'html' } });
@@ -97,14 +137,6 @@ for (const name of CLIENTS) {
         t.is((await forgeError(t, ask)).kind, 'unavailable', method);
       }
     }
-  });
-
-  test(`${name}: an answer of another shape says where it makes no sense`, async (t) => {
-    const { simulated, forge, ref } = await setUpPull(t, name);
-    simulated.fault({ path: ONE_PULL, fault: { kind: 'link', to: 'http://127.0.0.1/' } });
-    const error = await forgeError(t, () => forge.pullRequest(ref));
-    t.is(error.kind, 'unavailable');
-    t.regex(error.message, /unexpected answer from the forge: .*expected object, received array/);
   });
 
   test(`${name}: a comment whose answer was lost is not posted a second time`, async (t) => {
@@ -125,19 +157,67 @@ for (const name of CLIENTS) {
     t.is(simulated.count('PATCH'), 2);
   });
 
-  test(`${name}: the forge’s error message is reported, without secrets`, async (t) => {
+  test(`${name}: a redirect to another host is not followed`, async (t) => {
     const { simulated, forge, ref } = await setUpPull(t, name);
-    simulated.fault({ fault: { kind: 'echo' } });
-    const error = await forgeError(t, () => forge.pullRequest(ref));
-    t.regex(error.message, /Bad credentials/);
-    t.false(error.message.includes(simulated.token));
+    const { url, asked } = await stranger(t);
+    simulated.fault({ fault: { kind: 'redirect', to: url } });
+
+    for (const ask of [() => forge.pullRequest(ref), () => forge.commits(ref), () => forge.createComment(ref, 'x')]) {
+      const error = await forgeError(t, ask);
+      t.true(error.kind === 'unavailable' || error.kind === 'invalid');
+    }
+    t.deepEqual(asked, []);
   });
 
-  test(`${name}: a forge that is not there is unavailable`, async (t) => {
+  test(`${name}: a next page on another host is not read`, async (t) => {
     const { simulated, forge, ref } = await setUpPull(t, name);
-    await simulated.stop();
-    const error = await forgeError(t, () => forge.pullRequest(ref));
-    t.is(error.kind, 'unavailable');
-    t.is(error.status, undefined);
+    const { url, asked } = await stranger(t);
+    simulated.fault({ path: /\/commits/, times: 1, fault: { kind: 'link', to: url } });
+
+    if (name === 'github') {
+      const error = await forgeError(t, () => forge.commits(ref));
+      t.is(error.kind, 'unavailable');
+      t.regex(error.message, /another host/);
+    } else {
+      // Links are not followed at all; pages are counted.
+      await t.notThrowsAsync(() => forge.commits(ref));
+    }
+    t.deepEqual(asked, []);
   });
+
+  test(`${name}: no error contains the credential`, async (t) => {
+    const failures = (await Promise.all(FAULTS.map((fault) => failuresAt(t, name, fault)))).flat();
+    t.is(failures.length, 2 * FAULTS.length);
+    for (const { error, token } of failures) {
+      t.true(error instanceof Error);
+      t.false(everythingIn(error).includes(token));
+    }
+  });
+}
+
+const FAULTS = [
+  { kind: 'echo' },
+  { kind: 'hang' },
+  { kind: 'drop' },
+  { kind: 'html' },
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 422 },
+  { kind: 'secondary-limit', retryAfter: 3_000 },
+  { kind: 'redirect', to: 'http://127.0.0.2:1/' },
+  'stopped',
+] as const;
+
+/** Of a read and a write, at a forge of their own. */
+async function failuresAt(t: ExecutionContext, name: ForgeName, fault: (typeof FAULTS)[number]) {
+  const isHung = fault !== 'stopped' && fault.kind === 'hang';
+  const { simulated, forge, ref, sha } = await setUpPull(t, name, isHung ? { patience: 0.05 } : {});
+  if (fault === 'stopped') {
+    await simulated.stop();
+  } else {
+    simulated.fault({ fault });
+  }
+  const outcomes = await Promise.allSettled([forge.pullRequest(ref), forge.setStatus(SITE, sha, STATUS)]);
+  return outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [{ error: outcome.reason as unknown, token: simulated.token }] : [],
+  );
 }

@@ -1,11 +1,23 @@
+import type { ExecutionContext } from 'ava';
 import { MAX_PATCH_LENGTH } from '../../../src/forges/diff.ts';
+import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import { statusDescription } from '../../../src/forges/port/postings.ts';
 import { CLIENTS, GITEAS } from '../../helpers/forges.ts';
 import test from '../../helpers/test.ts';
-import { forgeError, headOf, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
+import type { Changes } from '../../simulated-forge/git.ts';
+import { headOf, openPullRequest, SITE, setUp, setUpPull } from './setup.ts';
 
 const manyFiles = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`gen/${index}.txt`, `${index}\n`]));
+
+/** A pull request with these changes, and its files as they are read. */
+async function changed(t: ExecutionContext, name: ForgeName, changes: Changes) {
+  const { simulated, forge } = await setUp(t, name);
+  simulated.commit(SITE, 'topic', changes);
+  const ref = { repository: SITE, number: simulated.openPullRequest(SITE, { head: 'topic' }) };
+  const sha = headOf(simulated, ref.number);
+  return { simulated, forge, ref, sha, ...(await forge.changedFiles(ref, sha)) };
+}
 
 test.serial('github: of 3,001 reviews each tells whether its author may write', async (t) => {
   const { simulated, forge, ref } = await setUpPull(t, 'github');
@@ -23,12 +35,7 @@ test.serial('github: of 3,001 reviews each tells whether its author may write', 
 
 for (const name of CLIENTS) {
   test(`${name}: three thousand files are all there`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    simulated.commit(SITE, 'topic', manyFiles(3_000));
-    const number = simulated.openPullRequest(SITE, { head: 'topic' });
-
-    const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
-
+    const { simulated, forge, ref, sha, files, complete } = await changed(t, name, manyFiles(3_000));
     t.true(complete);
     t.is(new Set(files.map((file) => file.path)).size, 3_000);
     t.true(files.every((file) => file.diff.kind === 'text' && file.diff.patch.startsWith('@@ -0,0 +1 @@\n+')));
@@ -36,10 +43,7 @@ for (const name of CLIENTS) {
     // page, to compare with, and the diff between two looks at the ref.
     t.is(simulated.count('GET'), name === 'github' ? 31 : 4);
     simulated.forgetRequests();
-    t.deepEqual(await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number), 3_000), {
-      files,
-      complete,
-    });
+    t.deepEqual(await forge.changedFiles(ref, sha, 3_000), { files, complete });
     t.is(simulated.count('GET'), name === 'github' ? 30 : 3, 'the pull request says how many they are');
   });
 
@@ -91,10 +95,10 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a file with a diff of 5 MB is too large, and the others are read`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    simulated.commit(SITE, 'topic', { 'big.txt': `${'x'.repeat(1_000)}\n`.repeat(5_000), 'small.txt': 'small\n' });
-    const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
+    const { files } = await changed(t, name, {
+      'big.txt': `${'x'.repeat(1_000)}\n`.repeat(5_000),
+      'small.txt': 'small\n',
+    });
     t.deepEqual(
       files.map(({ path, additions, diff }) => ({ path, additions, kind: diff.kind })),
       [
@@ -108,11 +112,8 @@ for (const name of CLIENTS) {
 
 for (const name of CLIENTS) {
   test(`${name}: a file with thousands of changed lines is read all the same`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
     const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index}\n`).join('');
-    simulated.commit(SITE, 'topic', { 'long.txt': lines, 'logo.png': Buffer.from([1, 0]) });
-    const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
+    const { files } = await changed(t, name, { 'long.txt': lines, 'logo.png': Buffer.from([1, 0]) });
     const [logo, long] = [files.find(({ path }) => path === 'logo.png'), files.find(({ path }) => path === 'long.txt')];
     t.is(logo?.diff.kind, 'binary');
     t.is(long?.additions, 3_000);
@@ -128,25 +129,19 @@ test('github: a patch that was cut short does not pass for the whole', async (t)
 });
 
 test('github: beyond three thousand files the list says that it is not complete', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
-  simulated.commit(SITE, 'topic', manyFiles(3_001));
-  const number = simulated.openPullRequest(SITE, { head: 'topic' });
-  const { files, complete } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
+  const { files, complete } = await changed(t, 'github', manyFiles(3_001));
   t.false(complete);
   t.is(files.length, 3_000);
 });
 
-test('github: a list with fewer files than the pull request says is unavailable', async (t) => {
-  const { forge, ref, head } = await setUpPull(t, 'github');
-  t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 2))).kind, 'unavailable');
-});
-
 test('github: if the text diff is refused, a file without a patch is too large', async (t) => {
-  const { simulated, forge } = await setUp(t, 'github');
   const moved = { 'README.md': null, 'docs/README.md': 'Hello\n' };
-  simulated.commit(SITE, 'topic', { ...manyFiles(301), ...moved, 'logo.png': Buffer.from([1, 0]), 'empty.txt': '' });
-  const number = simulated.openPullRequest(SITE, { head: 'topic' });
-  const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
+  const { files } = await changed(t, 'github', {
+    ...manyFiles(301),
+    ...moved,
+    'logo.png': Buffer.from([1, 0]),
+    'empty.txt': '',
+  });
   const kindOf = (path: string) => files.find((file) => file.path === path)?.diff.kind;
   t.is(kindOf('logo.png'), 'too-large');
   t.is(kindOf('empty.txt'), 'text');
@@ -156,10 +151,10 @@ test('github: if the text diff is refused, a file without a patch is too large',
 
 for (const name of GITEAS) {
   test(`${name}: a diff beyond what may be read leaves every file listed and too large`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    simulated.commit(SITE, 'topic', { 'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(17_000), 'small.txt': 'small\n' });
-    const number = simulated.openPullRequest(SITE, { head: 'topic' });
-    const { files } = await forge.changedFiles({ repository: SITE, number }, headOf(simulated, number));
+    const { files } = await changed(t, name, {
+      'huge.txt': `${'x'.repeat(1_000)}\n`.repeat(17_000),
+      'small.txt': 'small\n',
+    });
     t.deepEqual(
       files.map(({ path, diff }) => `${path} ${diff.kind}`),
       ['huge.txt too-large', 'small.txt too-large'],

@@ -13,6 +13,9 @@ for (const name of CLIENTS) {
   test(`${name}: no files where the pull request says that it has some are unavailable`, async (t) => {
     const { simulated, forge, ref, head } = await setUpPull(t, name);
     t.is((await forge.changedFiles(ref, head(), 1)).files.length, 1);
+    if (name === 'github') {
+      t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 2))).kind, 'unavailable', 'fewer than it says');
+    }
     simulated.fault({ path: /\/pulls\/1(\.diff|\/files)$/, fault: { kind: 'json', body: [] } });
     t.is((await forgeError(t, () => forge.changedFiles(ref, head(), 1))).kind, 'unavailable');
     t.deepEqual(await forge.changedFiles(ref, head(), 0), { files: [], complete: true });

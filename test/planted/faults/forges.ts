@@ -217,7 +217,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/transport/forge-fetch.ts',
     find: 'if (call.url.origin !== deps.origin) {',
     replace: 'if (call.url.hostname !== new URL(deps.origin).hostname) {',
-    tests: ['test/integration/forges/other-hosts.test.ts'],
+    tests: ['test/integration/forges/faults.test.ts'],
   },
   {
     id: 'forges-credential-in-error',
@@ -225,7 +225,7 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/transport/forge-fetch.ts',
     find: 'status >= 400 ? withoutCredential(call, text) : text',
     replace: 'status >= 500 ? withoutCredential(call, text) : text',
-    tests: ['test/integration/forges/faults.test.ts', 'test/integration/forges/other-hosts.test.ts'],
+    tests: ['test/integration/forges/faults.test.ts'],
   },
   {
     id: 'forges-post-repeated',
@@ -241,6 +241,6 @@ export const FORGES: readonly Fault[] = [
     file: 'src/forges/transport/forge-fetch.ts',
     find: 'const limits = mayUseAll(call) ?',
     replace: 'const limits = !mayUseAll(call) ?',
-    tests: ['test/integration/forges/github-limits.test.ts'],
+    tests: ['test/integration/forges/limits.test.ts'],
   },
 ];
