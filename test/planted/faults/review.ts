@@ -64,7 +64,7 @@ export const REVIEW: readonly Fault[] = [
     file: 'src/review/predicates/threads.ts',
     find: '.filter((one) => one !== login &&',
     replace: '.filter((one) => one === login &&',
-    tests: ['test/unit/review/docs.test.ts', 'test/integration/forges/conversations.test.ts'],
+    tests: ['test/unit/review/docs.test.ts', 'test/unit/review/predicates.test.ts'],
   },
   {
     id: 'review-line-end-hides',
