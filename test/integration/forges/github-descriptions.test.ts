@@ -31,36 +31,34 @@ test('an exchange that GitHub does not describe names operation, field and rule'
       ?.message.split('\n')
       .slice(1);
   };
-  const status = 'POST /repos/{owner}/{repo}/statuses/{sha}';
-  const pulls = 'GET /repos/{owner}/{repo}/pulls';
   const path = `/repos/${REPOSITORY}`;
-
-  t.deepEqual(await ask(`${path}/pull`), [`GET ${path}/pull: no operation is described`]);
-  t.deepEqual(await ask(`${path}/pulls?owner=acme`), [
-    `${pulls}: query (all of it) must NOT have additional properties owner`,
-  ]);
-  t.deepEqual(await ask(`${path}/pulls?state=draft`), [
-    `${pulls}: query /state must be equal to one of the allowed values open,closed,all`,
-  ]);
-  t.deepEqual(await ask(`${path}/pulls?per_page=101`), [`${pulls}: query /per_page is over 100`]);
-  t.deepEqual(await ask(`${path}/pulls?page=next`), [`${pulls}: query /page must be integer`]);
-  t.deepEqual(await ask(`${path}/pulls/first`), [
-    'GET /repos/{owner}/{repo}/pulls/{pull_number}: path /pull_number must be integer',
-  ]);
-  t.deepEqual(await ask(`${path}/pulls`, undefined, { accept: 'text/html' }), [
-    `${pulls}: header Accept has 'text/html', which GitHub does not document`,
-  ]);
-  t.deepEqual(await ask(`${path}/pulls`, undefined, { 'x-github-api-version': '1' }), [
-    `${pulls}: header X-GitHub-Api-Version is '1'`,
-  ]);
   const statuses = `${path}/statuses/${headSha}`;
-  t.deepEqual(await ask(statuses, { description: 'x' }), [
-    `${status}: body (all of it) must have required property 'state'`,
-  ]);
-  t.deepEqual(await ask(statuses, { state: 'success', name: 'x' }), [
-    `${status}: body (all of it) must NOT have additional properties name`,
-  ]);
-  t.deepEqual(await ask(statuses, { state: 'success', context: 7 }), [`${status}: body /context must be string`]);
+  const ofPulls = 'GET /repos/{owner}/{repo}/pulls';
+  const ofStatuses = 'POST /repos/{owner}/{repo}/statuses/{sha}';
+  const withMore = 'must NOT have additional properties';
+  for (const [asked, fault, body, headers] of [
+    [`${path}/pull`, `GET ${path}/pull: no operation is described`],
+    [`${path}/pulls?owner=acme`, `${ofPulls}: query (all of it) ${withMore} owner`],
+    [
+      `${path}/pulls?state=draft`,
+      `${ofPulls}: query /state must be equal to one of the allowed values open,closed,all`,
+    ],
+    [`${path}/pulls?per_page=101`, `${ofPulls}: query /per_page is over 100`],
+    [`${path}/pulls?page=next`, `${ofPulls}: query /page must be integer`],
+    [`${path}/pulls/first`, `${ofPulls}/{pull_number}: path /pull_number must be integer`],
+    [
+      `${path}/pulls`,
+      `${ofPulls}: header Accept has 'text/html', which GitHub does not document`,
+      undefined,
+      { accept: 'text/html' },
+    ],
+    [`${path}/pulls`, `${ofPulls}: header X-GitHub-Api-Version is '1'`, undefined, { 'x-github-api-version': '1' }],
+    [statuses, `${ofStatuses}: body (all of it) must have required property 'state'`, { description: 'x' }],
+    [statuses, `${ofStatuses}: body (all of it) ${withMore} name`, { state: 'success', name: 'x' }],
+    [statuses, `${ofStatuses}: body /context must be string`, { state: 'success', context: 7 }],
+  ] as const) {
+    t.deepEqual(await ask(asked, body, headers), [fault]);
+  }
   await t.notThrowsAsync(forge.stop());
 });
 
