@@ -111,7 +111,8 @@ test('a link, a directory and what is cut or not text are left to REST', async (
   };
   simulated.commit(SITE, 'main', files);
   const { ref } = openPullRequest(simulated);
-  const read = await forge.pullRequestWithFacts(ref, Object.keys(files).concat('folder'));
+  const paths = Object.keys(files).map((path) => path.replace('/file', ''));
+  const read = await forge.pullRequestWithFacts(ref, paths);
   t.deepEqual(
     [...(read?.files ?? [])],
     [
