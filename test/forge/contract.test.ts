@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import { TRIAGE } from '../../src/facts/triage.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
-import { statusDescription } from '../../src/forges/port/postings.ts';
+import { MAX_COMMENT_LENGTH, statusDescription } from '../../src/forges/port/postings.ts';
 import { MAIN } from '../helpers/site.ts';
 import test from '../helpers/test.ts';
 import { eventually, until } from '../helpers/until.ts';
@@ -117,7 +117,7 @@ all('only own comments are found and listed, and they can be changed and deleted
   const { site, client, number, ref } = await openTopic(t, forge);
   const theirs = await site.comment(number, 'bob', 'Please review');
   const first = await client.createComment(ref, 'First');
-  const second = await client.createComment(ref, 'Second');
+  const second = await client.createComment(ref, 'x'.repeat(MAX_COMMENT_LENGTH));
   const found = async (id: string) => client.ownComment?.(ref, id);
   t.deepEqual(await client.ownComments(ref), [first, second]);
   t.deepEqual(await found(second.id), client.ownComment && second);

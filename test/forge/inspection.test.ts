@@ -68,11 +68,16 @@ both('a repository says whether one’s account may write to it', async (t, forg
   t.is(await as(t, forge, forge.token).repository('alice/nothing'), undefined);
 });
 
-both('the scopes that a token lacks are named, and nothing is written', async (t, forge) => {
+both('the scopes that a token lacks are named, and those of docs/connect-gitea.md suffice', async (t, forge) => {
   const site = await forge.site();
+  const lacking = ['write:repository', 'write:issue'];
   const missing = async (token: string, extras: readonly 'teams'[]) =>
     (await as(t, forge, token).grants(site.repository, extras)).missing;
   t.deepEqual(await missing(forge.token, ['teams']), []);
-  t.deepEqual(await missing(forge.readingToken, []), ['write:repository', 'write:issue']);
-  t.deepEqual(await missing(forge.readingToken, ['teams']), ['write:repository', 'write:issue', 'read:organization']);
+  t.deepEqual(await missing(forge.readingToken, []), lacking);
+  t.deepEqual(await missing(forge.readingToken, ['teams']), [...lacking, 'read:organization']);
+  const access = (token: string) => clientOf(t, { ...forge, token }).checkAccess();
+  t.deepEqual(await access(forge.token), { kind: 'granted' });
+  t.deepEqual(await access(forge.readingToken), { kind: 'missing-scope', scopes: lacking });
+  t.is((await access('0'.repeat(40))).kind, 'not-accepted');
 });

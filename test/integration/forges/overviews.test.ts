@@ -145,22 +145,17 @@ test('without the permission for merge queues, an overview shows the rest', asyn
 
 test('an overview that shows only a part is not used', async (t) => {
   const { simulated, overviews } = await setUpOverviews(t);
-  const answers = [
-    { data: { r0: null }, errors: [{ message: 'Something went wrong', path: ['r0'] }] },
-    {
-      data: {
-        r0: { nameWithOwner: SITE, isArchived: false, pullRequests: { nodes: [], pageInfo: { hasNextPage: false } } },
-      },
-      errors: [{ type: 'FORBIDDEN', message: 'Resource not accessible', path: ['r0', 'pullRequests'] }],
-    },
-  ];
-  for (const body of answers) {
+  const pullRequests = { nodes: [], pageInfo: { hasNextPage: false } };
+  const whole = { nameWithOwner: SITE, isArchived: false, pullRequests };
+  for (const [r0, error, kind] of [
+    [null, { message: 'Something went wrong', path: ['r0'] }, 'unavailable'],
+    [whole, { type: 'FORBIDDEN', message: 'Not accessible', path: ['r0', 'pullRequests'] }, 'unavailable'],
+    [undefined, { type: 'RATE_LIMITED', message: 'API rate limit exceeded' }, 'rate-limited'],
+  ] as const) {
+    const body = { data: r0 === undefined ? null : { r0 }, errors: [error] };
     simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
-    t.is((await forgeError(t, () => overviews.read([SITE]))).kind, 'unavailable');
+    t.is((await forgeError(t, () => overviews.read([SITE]))).kind, kind);
   }
-  const body = { data: null, errors: [{ type: 'RATE_LIMITED', message: 'API rate limit exceeded' }] };
-  simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body } });
-  t.is((await forgeError(t, () => overviews.read([SITE]))).kind, 'rate-limited');
   const hidden = { data: { r0: null }, errors: [{ type: 'FORBIDDEN', message: 'SAML', path: ['r0'] }] };
   simulated.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'json', body: hidden } });
   t.deepEqual(await namesIn(overviews, [SITE]), []);
