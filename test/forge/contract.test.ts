@@ -5,8 +5,8 @@ import { MAX_COMMENT_LENGTH, statusDescription } from '../../src/forges/port/pos
 import { MAIN } from '../helpers/site.ts';
 import test from '../helpers/test.ts';
 import { eventually, until } from '../helpers/until.ts';
-import { type Changes, submodule, symlink } from '../simulated-forge/git.ts';
-import { clientOf, onForges, postInlines, refOf } from './forges.ts';
+import { submodule, symlink } from '../simulated-forge/git.ts';
+import { CHANGED, clientOf, FILES, onForges, openTopic, postInlines, refOf } from './forges.ts';
 import { ask, call, inlinesOf, pullOf } from './reading.ts';
 import type { TestForge } from './test-forge.ts';
 
@@ -15,20 +15,8 @@ const { all, both } = onForges(test);
 
 const STATUS = { context: 'gatehouse', state: 'pending', description: statusDescription('Looking at it') } as const;
 const NOBODY = '1'.repeat(40);
-const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
-const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
 const TWO = { path: 'app.ts', line: 2, body: 'Two' };
 const FOUR = { path: 'app.ts', line: 4, body: 'Four' };
-
-/** A pull request from the branch `topic`, and Gatehouse's own client. */
-async function openTopic(t: ExecutionContext, forge: TestForge, files: Changes = FILES, changes: Changes = CHANGED) {
-  const site = await forge.site(files);
-  const sha = await site.push('topic', changes);
-  const number = await site.open('topic', { title: 'feat: count', body: 'Because.' });
-  const path = `/repos/${site.repository}`;
-  const pull = `${path}/pulls/${number}`;
-  return { site, client: clientOf(t, forge), sha, number, ref: refOf(site, number), path, pull };
-}
 
 async function errorOf(t: ExecutionContext, failing: Promise<unknown>): Promise<ForgeError> {
   return (await t.throwsAsync(failing, { instanceOf: ForgeError })) ?? t.fail();

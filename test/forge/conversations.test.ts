@@ -1,23 +1,18 @@
 import test from '../helpers/test.ts';
-import { clientOf, onBothForges, refOf } from './forges.ts';
+import { onBothForges, openTopic } from './forges.ts';
 import { ask, call } from './reading.ts';
 
 /** What a Gitea, simulated or real, tells of conversations at lines. */
 const both = onBothForges(test);
 
-const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
 const AT = { path: 'app.ts', line: 2, body: 'Why?' };
 
 both('a conversation tells who began it and who has resolved it', async (t, forge) => {
-  const site = await forge.site();
-  const client = clientOf(t, forge);
-  const head = await site.push('topic', FILES);
-  const number = await site.open('topic');
-  const read = () => client.conversations(refOf(site, number), head);
+  const { site, client, sha, number, ref, pull } = await openTopic(t, forge);
+  const read = () => client.conversations(ref, sha);
   t.deepEqual(await read(), { conversations: [], complete: true });
 
   const comment = await site.commentInline(number, 'bob', AT);
-  const pull = `/repos/${site.repository}/pulls/${number}`;
   const { updated_at: before } = await ask<{ updated_at: string }>(forge, pull);
   const { conversations, complete } = await read();
   t.true(complete);
@@ -32,25 +27,21 @@ both('a conversation tells who began it and who has resolved it', async (t, forg
   t.like((await read()).conversations[0], { ...open, resolvedBy: null });
   t.is((await ask<{ updated_at: string }>(forge, pull)).updated_at, before, 'resolving shows in no list');
 
-  const later = await site.push('topic', { 'app.ts': 'one\n2\nthree\n' });
-  const { conversations: moved } = await client.conversations(refOf(site, number), later);
+  const later = await site.push('topic', { 'app.ts': 'one\nzwei\nthree\n' });
+  const { conversations: moved } = await client.conversations(ref, later);
   t.like(moved[0], { author: 'bob', line: 2, outdated: 'unknown', resolved: 'no' });
 });
 
 both('comments of one review at one line are one conversation, and Gatehouse’s own none', async (t, forge) => {
-  const site = await forge.site();
-  const client = clientOf(t, forge);
-  const head = await site.push('topic', FILES);
-  const number = await site.open('topic');
-  const ref = refOf(site, number);
+  const { site, client, sha, number, ref, pull } = await openTopic(t, forge);
   const comments = ['One', 'Two'].map((body) => ({ path: 'app.ts', new_position: 2, body }));
-  const other = { path: 'app.ts', new_position: 3, body: 'Three' };
+  const other = { path: 'app.ts', new_position: 4, body: 'Three' };
   const review = { event: 'COMMENT', comments: [...comments, other] };
-  await call(forge, 'POST', `/repos/${site.repository}/pulls/${number}/reviews`, review);
-  const own = (await client.conversations(ref, head)).conversations;
+  await call(forge, 'POST', `${pull}/reviews`, review);
+  const own = (await client.conversations(ref, sha)).conversations;
   t.is(own.length, 0, 'the token is Gatehouse’s');
 
   await site.commentInline(number, 'bob', AT);
   await site.commentInline(number, 'bob', AT);
-  t.is((await client.conversations(ref, head)).conversations.length, 2, 'each review begins its own');
+  t.is((await client.conversations(ref, sha)).conversations.length, 2, 'each review begins its own');
 });

@@ -8,6 +8,7 @@ import { PATIENCE } from '../helpers/patience.ts';
 import type { Site } from '../helpers/site.ts';
 import { makeSlots } from '../helpers/slots.ts';
 import type { Test } from '../helpers/test.ts';
+import type { Changes } from '../simulated-forge/git.ts';
 import { realForge } from './real.ts';
 import { simulatedForge } from './simulated.ts';
 import type { TestForge } from './test-forge.ts';
@@ -84,6 +85,24 @@ export function clientOf(t: ExecutionContext, { name, url, token }: TestForge): 
 }
 
 export const refOf = (site: Site, number: number): PullRequestRef => ({ repository: site.repository, number });
+
+export const FILES = { 'app.ts': 'one\ntwo\nthree\n' };
+export const CHANGED = { 'app.ts': 'one\n2\nthree\nfour\n' };
+
+/** A pull request from the branch `topic`, and Gatehouse's own client. */
+export async function openTopic(
+  t: ExecutionContext,
+  forge: TestForge,
+  files: Changes = FILES,
+  changes: Changes = CHANGED,
+) {
+  const site = await forge.site(files);
+  const sha = await site.push('topic', changes);
+  const number = await site.open('topic', { title: 'feat: count', body: 'Because.' });
+  const path = `/repos/${site.repository}`;
+  const pull = `${path}/pulls/${number}`;
+  return { site, client: clientOf(t, forge), sha, number, ref: refOf(site, number), path, pull };
+}
 
 /** As a review does: after reading what is there. */
 export async function postInlines(

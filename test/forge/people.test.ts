@@ -1,6 +1,6 @@
 import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
-import { clientOf, onBothForges, refOf } from './forges.ts';
+import { onBothForges, openTopic } from './forges.ts';
 import { shareGatehouse } from './gatehouse.ts';
 import { ask, call } from './reading.ts';
 
@@ -30,42 +30,32 @@ both('a comment that is edited into a command within its second is none', async 
 });
 
 both('comments are read with what shows that they may be edited', async (t, forge) => {
-  const site = await forge.site();
-  await site.push('topic', { 'app.ts': 'one\n' });
-  const number = await site.open('topic');
-  const client = clientOf(t, forge);
+  const { site, client, number, ref } = await openTopic(t, forge);
   const id = await site.comment(number, 'bob', 'one');
-  const [comment] = await client.comments(refOf(site, number));
+  const [comment] = await client.comments(ref);
   t.like(comment, { id: String(id), author: 'bob', bot: false, body: 'one', edited: 'no-by-seconds' });
   await eventually('the next second', async () => Date.now() > Date.parse(comment?.createdAt ?? '') + 1_500);
   await site.editComment(number, 'alice', id, 'two');
-  t.like((await client.comments(refOf(site, number)))[0], { author: 'bob', body: 'two', edited: 'yes' });
+  t.like((await client.comments(ref))[0], { author: 'bob', body: 'two', edited: 'yes' });
 });
 
 both('who may write is known without being an administrator', async (t, forge) => {
-  const site = await forge.site();
-  await site.push('topic', { 'app.ts': 'one\n' });
-  const number = await site.open('topic');
+  const { site, client, number, path } = await openTopic(t, forge);
   await site.comment(number, 'bob', 'one');
   await site.comment(number, 'mallory', 'two');
-  const { permissions } = await ask<{ permissions: object }>(forge, `/repos/${site.repository}`);
+  const { permissions } = await ask<{ permissions: object }>(forge, path);
   t.deepEqual(permissions, { admin: false, push: true, pull: true }, 'the account may write, and no more');
-  const asked = async (login: string) =>
-    (await call(forge, 'GET', `/repos/${site.repository}/collaborators/${login}/permission`)).status;
+  const asked = async (login: string) => (await call(forge, 'GET', `${path}/collaborators/${login}/permission`)).status;
   t.deepEqual([await asked('bob'), await asked('gatehouse')], [403, 200]);
-  const writes = clientOf(t, forge).writeAccess(site.repository);
-  t.is(await writes('alice'), 'yes');
-  t.is(await writes('Bob'), 'yes');
-  t.is(await writes('mallory'), 'no');
-  t.is(await writes('nobody'), 'no');
+  const told = ['alice', 'Bob', 'mallory', 'nobody'].map(client.writeAccess(site.repository));
+  t.deepEqual(await Promise.all(told), ['yes', 'yes', 'no', 'no']);
 });
 
 both('an address is known to be an account’s that may write, or the one that hides it', async (t, forge) => {
-  const site = await forge.site();
-  await site.push('topic', { 'app.ts': 'one\n' });
-  await site.review(await site.open('topic'), 'bob', 'approved');
+  const { site, client, number } = await openTopic(t, forge);
+  await site.review(number, 'bob', 'approved');
   const addresses = ['bob@example.test', 'bob@noreply.localhost', 'bob@elsewhere.test'];
   const named = addresses.map((address) => ({ address, sha: '' }));
-  const accounts = await clientOf(t, forge).accounts(site.repository, named);
+  const accounts = await client.accounts(site.repository, named);
   t.deepEqual([...accounts.values()], ['bob', 'bob', null]);
 });

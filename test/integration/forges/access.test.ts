@@ -3,7 +3,7 @@ import { type ForgeConfig, makeForge } from '../../../src/forges/make-forge.ts';
 import { NOWHERE } from '../../helpers/free-port.ts';
 import test from '../../helpers/test.ts';
 import { startSimulatedForge } from '../../simulated-forge/simulated-forge.ts';
-import { FORGES, setUp } from './setup.ts';
+import { FORGES, SITE, setUp } from './setup.ts';
 
 function clientOf(t: ExecutionContext, config: ForgeConfig) {
   const forge = makeForge(config);
@@ -29,6 +29,12 @@ for (const name of FORGES) {
     t.is(refused.kind, 'not-accepted', 'nothing is remembered');
   });
 
+  test(`${name}: a rate limit says nothing about the credentials`, async (t) => {
+    const { simulated, forge } = await setUp(t, name);
+    simulated.fault({ path: /^\/user$/, fault: { kind: 'too-many', retryAfter: 60 } });
+    await t.throwsAsync(() => forge.checkAccess(), { message: /must wait/ });
+  });
+
   test(`${name}: a token that no header can carry is named, and not called unreachable`, async (t) => {
     const { simulated } = await setUp(t, name);
     for (const token of ['two\nlines', 'null\0', 'line separator\u2028']) {
@@ -38,12 +44,6 @@ for (const name of FORGES) {
       t.false(reason.includes(token));
     }
     t.deepEqual(simulated.seen, []);
-  });
-
-  test(`${name}: a rate limit says nothing about the credentials`, async (t) => {
-    const { simulated, forge } = await setUp(t, name);
-    simulated.fault({ path: /^\/user$/, fault: { kind: 'too-many', retryAfter: 60 } });
-    await t.throwsAsync(() => forge.checkAccess(), { message: /must wait/ });
   });
 }
 
@@ -106,4 +106,15 @@ test('github: the permissions that an App lacks are named', async (t) => {
     kind: 'missing-scope',
     scopes: ['Pull requests: read and write', 'Commit statuses: read and write'],
   });
+});
+
+test('github: the webhook of an organisation is listed to its owners alone', async (t) => {
+  const { simulated, forge } = await setUp(t, 'github');
+  const [organisation = ''] = SITE.split('/');
+  simulated.addHook(organisation, { url: 'https://gatehouse.example.com/webhook', secret: 'secret' });
+  const listOf = async () => (await forge.inspection.hooks.lists(SITE))[1];
+  t.deepEqual(await listOf(), { place: 'owner', kind: 'hidden' });
+  simulated.addAdministrator('gatehouse');
+  const list = await listOf();
+  t.like(list?.kind === 'listed' ? list.hooks[0] : list, { place: 'owner', hasSecret: 'yes' });
 });

@@ -26,16 +26,9 @@ const update = ({ forge, repository }: JudgedSite, number: number, changes?: Cha
 
 /** Merges that are more than an update, pushed by the author of the pull request. */
 const PUSHES: Readonly<Record<string, (site: JudgedSite, number: number) => void>> = {
-  'changes a file by itself': (site, number) => update(site, number, { 'mine.txt': 'else\n' }),
-  'adds a file of its own': (site, number) => update(site, number, { 'extra.txt': 'extra\n' }),
-  'drops what the base branch changed': (site, number) => update(site, number, { 'b.txt': 'b\n' }),
   'drops what was approved': (site, number) => update(site, number, { 'mine.txt': null }),
   'moves a file': (site, number) => update(site, number, { 'mine.txt': null, 'moved.txt': 'mine\n' }),
   'turns a file into a link': (site, number) => update(site, number, { 'mine.txt': symlink('mine\n') }),
-  'merges a file that both sides changed'(site, number) {
-    site.forge.commit(site.repository, 'main', { 'a.txt': 'theirs\n' });
-    update(site, number, { 'a.txt': 'mine\n' });
-  },
   'merges another branch than the base'({ forge, repository }, number) {
     const evil = forge.commit(repository, 'evil', { 'evil.txt': 'evil\n' });
     forge.push(repository, number, { 'evil.txt': 'evil\n', 'b.txt': 'new\n' }, { merging: [evil] });
