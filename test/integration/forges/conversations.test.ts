@@ -77,6 +77,29 @@ const IN_FILE = { path: 'a.txt', line: 1, body: 'Why?' };
 const stateOf = async (site: JudgedSite, number: number) => (await site.judge(number)).state;
 
 for (const name of FORGES) {
+  test(`${name}: who made the change cannot resolve what others began`, async (t) => {
+    const site = await judgedSite(t, name, rule('{ resolved_by: others }'));
+    const domain = name === 'github' ? 'users.noreply.127.0.0.1' : 'noreply.localhost';
+    site.forge.commit(site.repository, 'topic', FILES, {
+      message: `feat: it\n\nCo-authored-by: Carol <carol@${domain}>`,
+    });
+    const number = await site.open('topic');
+    const comment = await site.commentInline(number, 'bob', IN_FILE);
+    for (const [by, state] of [
+      ['alice', 'pending'],
+      ['carol', 'pending'],
+      ['bob', 'success'],
+      ['mallory', 'success'],
+    ] as const) {
+      await site.resolve(number, by, comment);
+      t.is(await stateOf(site, number), state, by);
+    }
+    site.forge.addOutsider('mallory');
+    t.is(await stateOf(site, number), 'pending', 'mallory may not write any more');
+    await site.resolve(number, 'bob', comment);
+    t.is(await stateOf(site, number), 'success', 'whoever began it');
+  });
+
   test(`${name}: what is outdated counts unless the policy ignores it, where the forge tells it`, async (t) => {
     for (const [files, then] of [
       [rule('{}'), 'failure'],
