@@ -6,14 +6,12 @@ export interface Stage {
   namespace(name: string): Promise<Namespace>;
 }
 
-export type Need = 'ingress' | 'prometheus';
-
 export interface Case {
   readonly name: string;
   /** Part of the short form, which `.ci/run` calls. */
   readonly short?: boolean;
-  /** What it needs of the cluster or of this machine; without that it is left out, and the table says so. */
-  readonly needs?: Need;
+  /** Left out where the cluster has no ingress, and the table says so. */
+  readonly needsIngress?: boolean;
   /** Throws when something is wrong, else returns what was seen, for the table. */
   play(stage: Stage): Promise<string>;
 }

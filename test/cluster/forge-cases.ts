@@ -18,7 +18,7 @@ async function scrape(at: Namespace, component: string): Promise<string> {
   expect(annotation('scrape') === 'true', `the ${component} to be annotated`);
   const url = `http://${pod?.ip}:${annotation('port')}${annotation('path')}`;
   const script = 'fetch(process.argv[1]).then(async (r) => console.log(await r.text()))';
-  return at.kubectl(['exec', 'deployment/gatehouse-door', '-c', 'door', '--', 'node', '-e', script, url]);
+  return at.inDoor('node', '-e', script, url);
 }
 
 export const FORGE_CASES: readonly Case[] = [

@@ -1,9 +1,9 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
 import type { Case } from './case.ts';
 import { eventually } from './eventually.ts';
 import { expect } from './expect.ts';
 import { type Namespace, RELEASE } from './namespace.ts';
-
-const SEVERAL_DOORS = 6;
 
 /**
  * Warnings that a chart can cause though its pods become ready. Others are the cluster's own, of a volume, an address, a right or a
@@ -55,27 +55,6 @@ export const INSTALL_CASES: readonly Case[] = [
     },
   },
   {
-    name: 'six doors start on an empty database: one migrates, none fails',
-    short: true,
-    async play({ namespace }) {
-      const at = await namespace('migrate');
-      await at.install({ door: { resources: { requests: { cpu: '10m', memory: '64Mi' } } } });
-      // PostgreSQL goes only now: stopped during its first start, it leaves a volume without the database.
-      await at.scale('deployment/gatehouse-door', 0);
-      await eventually('no door is left', async () => (await at.pods('door')).length === 0);
-      await at.sql('DROP SCHEMA gatehouse, gatehouse_jobs CASCADE');
-      await at.scale('statefulset/gatehouse-postgresql', 0);
-      // So that all of them wait for the database when it comes.
-      await at.kubectl(['scale', 'deployment/gatehouse-door', `--replicas=${SEVERAL_DOORS}`]);
-      await eventually('every door waits to migrate', async () => (await at.pods('door')).length === SEVERAL_DOORS);
-      await at.scale('statefulset/gatehouse-postgresql', 1);
-      await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=180s']);
-      const restarts = (await at.pods('door')).reduce((sum, door) => sum + door.restarts, 0);
-      expect(restarts === 0, `no container that failed, not ${restarts} restarts`);
-      return `${SEVERAL_DOORS} doors, 0 restarts`;
-    },
-  },
-  {
     name: 'probes: Redis away, PostgreSQL away, both back',
     short: true,
     async play({ namespace }) {
@@ -109,18 +88,6 @@ export const INSTALL_CASES: readonly Case[] = [
     },
   },
   {
-    name: 'READY_WITHOUT_REDIS=false: Redis away makes every door unready',
-    async play({ namespace }) {
-      const at = await namespace('strict');
-      await at.install({ extraEnv: [{ name: 'READY_WITHOUT_REDIS', value: 'false' }] });
-      await at.scale('deployment/gatehouse-redis', 0);
-      await at.doorsBecome(false);
-      await at.scale('deployment/gatehouse-redis', 1);
-      await at.doorsBecome(true);
-      return 'unready without Redis, ready with it';
-    },
-  },
-  {
     name: 'uninstall and install again: same key, same deliveries',
     async play({ namespace }) {
       const at = await namespace('again');
@@ -147,6 +114,38 @@ export const INSTALL_CASES: readonly Case[] = [
       const again = await at.sql('SELECT count(*) FROM gatehouse.deliveries');
       expect(again === count, `${count} deliveries, not ${again}`);
       return `left: ${kept.length} objects; the same key and ${again} delivery`;
+    },
+  },
+  {
+    name: 'an upgrade without a change replaces no pod',
+    async play({ namespace }) {
+      const at = await namespace('same');
+      const uids = async () =>
+        (await at.pods('door'))
+          .map(({ uid }) => uid)
+          .sort()
+          .join();
+      await at.install();
+      const before = await uids();
+      await at.install();
+      expect((await uids()) === before, 'the same pods after the upgrade');
+      return 'the same pods';
+    },
+  },
+  {
+    name: 'the Job of skaffold verify, applied by kubectl with what skaffold would fill in',
+    async play({ cluster, namespace }) {
+      const at = await namespace('verify');
+      await at.install();
+      const project = async (path: string) => parse(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8'));
+      const { container, executionMode } = (await project('skaffold.yaml')).verify[0];
+      const job = await project(executionMode.kubernetesCluster.jobManifestPath);
+      const { command, args } = container;
+      const filled = { image: cluster.image, imagePullPolicy: 'Never', command, args };
+      Object.assign(job.spec.template.spec.containers[0], filled);
+      await at.kubectl(['create', '-f', '-'], JSON.stringify(job));
+      await at.kubectl(['wait', '--for=condition=Complete', `job/${job.metadata.name}`, '--timeout=120s']);
+      return 'completed: a signed delivery through the Service';
     },
   },
 ];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Case } from './case.ts';
 import { expect } from './expect.ts';
-import type { Cluster, Namespace } from './namespace.ts';
+import { type Cluster, type Namespace, RELEASE } from './namespace.ts';
 import { countRefused, expectStored, refusals, startSenderPod } from './pods.ts';
 import { type Sent, startSender, type Target } from './sender.ts';
 
@@ -15,8 +15,12 @@ const NO_DRAIN = { config: { drainSeconds: 0 } };
 const INGRESS = { ingress: { enabled: true, className: 'nginx', hosts: [HOST] } };
 
 /** Sends through the Service, and through the ingress where there is one, while something is done. */
-async function underLoad(cluster: Cluster, at: Namespace, work: () => Promise<void>): Promise<readonly Sent[]> {
-  const secret = await at.signingKey();
+async function underLoad(
+  cluster: Cluster,
+  at: Namespace,
+  secret: string,
+  work: () => Promise<void>,
+): Promise<readonly Sent[]> {
   const senders = [await startSenderPod(cluster, at, secret)];
   if (cluster.ingress !== undefined) {
     const target = { url: `${cluster.ingress}/webhook`, host: HOST, secret };
@@ -46,6 +50,12 @@ async function ingressLeadsToDoor(target: Target): Promise<void> {
   throw new Error('the ingress does not lead to a ready door');
 }
 
+async function expectNoneRefused(at: Namespace, sent: readonly Sent[]): Promise<string> {
+  const acknowledged = await expectStored(at, sent);
+  expect(countRefused(sent) === 0, `no refused delivery, not ${refusals(sent)}`);
+  return `${acknowledged} acknowledged, 0 refused, 0 lost`;
+}
+
 export const LOAD_CASES: readonly Case[] = [
   {
     name: 'load through Service and ingress, one rollout: nothing refused, nothing lost',
@@ -53,34 +63,27 @@ export const LOAD_CASES: readonly Case[] = [
     async play({ cluster, namespace }) {
       const at = await namespace('rollout');
       await at.install({ ...NO_DRAIN, ...(cluster.ingress !== undefined && INGRESS) });
-      const sent = await underLoad(cluster, at, () => at.restartDoors());
-      const { acknowledged } = await expectStored(at, sent);
-      expect(countRefused(sent) === 0, `nothing refused during a rollout, not ${refusals(sent)}`);
-      return `${acknowledged} acknowledged, 0 refused, 0 lost`;
+      return expectNoneRefused(at, await underLoad(cluster, at, await at.signingKey(), () => at.restartDoors()));
     },
   },
   {
-    name: 'load, two rollouts, a forced deletion and a kill -9: nothing lost',
+    name: 'signing key rotated by value under load, and rolled back: no delivery refused',
     async play({ cluster, namespace }) {
-      const at = await namespace('faults');
-      await at.install({ ...NO_DRAIN, ...(cluster.ingress !== undefined && INGRESS) });
-      // The first process of a container is deaf to SIGKILL from inside; with the namespace shared, it is not the first.
-      const patch = { spec: { template: { spec: { shareProcessNamespace: true } } } };
-      await at.kubectl(['patch', 'deployment/gatehouse-door', '--type=merge', '-p', JSON.stringify(patch)]);
-      await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
-      const sent = await underLoad(cluster, at, async () => {
-        await at.restartDoors();
-        const [victim] = await at.pods('door');
-        await at.kubectl(['delete', 'pod', victim?.name ?? '', '--force', '--grace-period=0']);
-        await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
-        await at.doorsBecome(true);
-        const kill = `for p in /proc/[0-9]*; do grep -aq main.js "$p/cmdline" && kill -9 "\${p#/proc/}"; done; true`;
-        await at.tryKubectl(['exec', 'deployment/gatehouse-door', '-c', 'door', '--', 'sh', '-c', kill]);
-        await at.doorsBecome(true);
-        await at.restartDoors();
+      const at = await namespace('keys');
+      const values = cluster.ingress !== undefined ? INGRESS : {};
+      await at.install(values);
+      const previous = await at.signingKey();
+      const value = `a-new-key-${cluster.run}-of-this-test`;
+      const rotated = await underLoad(cluster, at, previous, async () => {
+        await at.install({ ...values, webhookSecret: { value, previous } });
       });
-      const { acknowledged, refused } = await expectStored(at, sent);
-      return `${acknowledged} acknowledged, ${refused} refused ${refused === 0 ? '' : refusals(sent)}, 0 lost`;
+      const rolledBack = await underLoad(cluster, at, value, async () => {
+        await at.helm(['rollback', RELEASE, '1', '--wait', '--timeout', '4m']);
+        await at.kubectl(['rollout', 'status', 'deployment/gatehouse-door', '--timeout=240s']);
+      });
+      const seen = await expectNoneRefused(at, [...rotated, ...rolledBack]);
+      expect((await at.signingKey()) === value, 'the new key after the rollback');
+      return seen;
     },
   },
 ];

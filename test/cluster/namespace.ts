@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { command, type Result, tryCommand } from './commands.ts';
 import { eventually } from './eventually.ts';
 
-export const CHART = fileURLToPath(new URL('../../charts/gatehouse', import.meta.url));
+const CHART = fileURLToPath(new URL('../../charts/gatehouse', import.meta.url));
 export const RELEASE = 'gatehouse';
 const INSTALL_TIMEOUT = '4m';
 
@@ -51,17 +51,17 @@ function openNamespace(cluster: Cluster, name: string) {
   const get = async (args: readonly string[]) => JSON.parse(await kubectl(['get', ...args, '-o', 'json']));
 
   /** Runs helm on this namespace, with values as JSON. */
-  const tryHelm = (args: readonly string[], values: object = {}): Promise<Result> =>
-    tryCommand('helm', ['--kube-context', cluster.context, '--namespace', name, ...args], {
-      input: JSON.stringify(values),
-    });
   async function helm(args: readonly string[], values: object = {}): Promise<Result> {
-    const result = await tryHelm(args, values);
+    const inRelease = ['--kube-context', cluster.context, '--namespace', name, ...args];
+    const result = await tryCommand('helm', inRelease, { input: JSON.stringify(values) });
     if (!result.ok) {
       throw new Error(`helm ${args[0]}: ${result.stderr.trim()}\n${await kubectl(['get', 'pods'])}`);
     }
     return result;
   }
+  const IN_DOOR = ['exec', 'deployment/gatehouse-door', '-c', 'door', '--'];
+  /** Runs a command in a door. */
+  const inDoor = (...args: readonly string[]) => kubectl([...IN_DOOR, ...args]);
 
   async function pods(component: string): Promise<readonly Pod[]> {
     const { items } = (await get(['pods', '-l', `app.kubernetes.io/component=${component}`])) as { items: ApiPod[] };
@@ -82,14 +82,15 @@ function openNamespace(cluster: Cluster, name: string) {
   const [repository, tag] = cluster.image.split(':');
   return {
     name,
-    /** The arguments by which kubectl finds this namespace. */
-    inNamespace,
     kubectl,
     tryKubectl,
     get,
     helm,
-    tryHelm,
+    inDoor,
     pods,
+    /** Creates objects. */
+    create: (items: readonly object[]) =>
+      kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items })),
     /** Installs the chart, or upgrades it, and waits until everything is ready. */
     install: (values: object = {}, args: readonly string[] = ['--wait']) =>
       helm(['upgrade', '--install', RELEASE, CHART, '--timeout', INSTALL_TIMEOUT, '--values', '-', ...args], {
@@ -112,33 +113,18 @@ function openNamespace(cluster: Cluster, name: string) {
     /** What a signed delivery through the Service is answered, sent from inside a door. The Service may be some seconds late. */
     async deliver(): Promise<string> {
       const send = `echo '{}' | gatehouse send - --url http://${RELEASE}/webhook --event ping --wait 30`;
-      const { stdout, stderr } = await tryKubectl([
-        'exec',
-        'deployment/gatehouse-door',
-        '-c',
-        'door',
-        '--',
-        'sh',
-        '-c',
-        send,
-      ]);
+      const { stdout, stderr } = await tryKubectl([...IN_DOOR, 'sh', '-c', send]);
       return /^(\d{3}) /m.exec(stdout)?.[1] ?? `none: ${stderr.trim()}`;
     },
     /** What a door answers, asked by its own address: status and body. */
-    async ask(path: string, port = 8080): Promise<{ readonly status: number; readonly text: string }> {
-      const script = `fetch('http://localhost:${port}${path}').then(async (r) => console.log(JSON.stringify({ status: r.status, text: await r.text() })))`;
-      return JSON.parse(await kubectl(['exec', 'deployment/gatehouse-door', '-c', 'door', '--', 'node', '-e', script]));
+    async ask(path: string): Promise<{ readonly status: number; readonly text: string }> {
+      const script = `fetch('http://localhost:8080${path}').then(async (r) => console.log(JSON.stringify({ status: r.status, text: await r.text() })))`;
+      return JSON.parse(await inDoor('node', '-e', script));
     },
-    sql: async (query: string) =>
-      (
-        await kubectl(
-          [
-            ...['exec', '-i', 'statefulset/gatehouse-postgresql', '--'],
-            ...['psql', '-U', 'gatehouse', '-d', 'gatehouse', '-qtA'],
-          ],
-          query,
-        )
-      ).trim(),
+    async sql(query: string): Promise<string> {
+      const psql = ['psql', '-U', 'gatehouse', '-d', 'gatehouse', '-qtA'];
+      return (await kubectl(['exec', '-i', 'statefulset/gatehouse-postgresql', '--', ...psql], query)).trim();
+    },
     async signingKey(): Promise<string> {
       const { data } = (await get(['secret', RELEASE])) as { data: Record<string, string> };
       return Buffer.from(data['webhook-secret'] ?? '', 'base64').toString();
@@ -154,12 +140,7 @@ function openNamespace(cluster: Cluster, name: string) {
 }
 
 interface ApiPod {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly deletionTimestamp?: string;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
+  readonly metadata: Pick<Pod, 'name' | 'uid'> & Partial<Pick<Pod, 'annotations'>> & { deletionTimestamp?: string };
   readonly status: {
     readonly podIP?: string;
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];

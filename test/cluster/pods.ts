@@ -1,16 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { eventually } from './eventually.ts';
+import { expect } from './expect.ts';
 import { type Cluster, type Namespace, RELEASE } from './namespace.ts';
 import type { Sent } from './sender.ts';
-
-/** Pod Security "restricted", for the pods that the tests add. */
-export const RESTRICTED_POD = {
-  runAsNonRoot: true,
-  runAsUser: 65532,
-  seccompProfile: { type: 'RuntimeDefault' },
-};
-export const RESTRICTED_CONTAINER = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
 /** Where a pod that the tests add has its program. */
 const FOLDER = '/program';
@@ -19,62 +12,66 @@ const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 /** For what it bundles that is no module. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
-interface ExtraPod {
+interface PodPlan {
   readonly name: string;
-  /** A file of the project, which it runs, bundled with all that it imports. */
-  readonly program: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly userId: number;
+  readonly container: object;
+  readonly volumes: readonly object[];
   /** A port by which others reach it under its name. */
   readonly port?: number;
 }
 
-/** Runs a program of the tests in a pod of the image under test, beside the release. */
-export async function startPod(
-  cluster: Cluster,
-  at: Namespace,
-  { name, program, env = {}, port }: ExtraPod,
-): Promise<void> {
+/** Runs a pod that meets Pod Security "restricted" beside the release, and waits until it is ready. */
+export async function createPod(at: Namespace, { name, userId, container, volumes, port }: PodPlan): Promise<void> {
+  const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        ...{ runAsNonRoot: true, runAsUser: userId, runAsGroup: userId, fsGroup: userId },
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [{ name, securityContext, ...container }],
+      volumes,
+    },
+  };
+  const spec = { selector: { app: name }, ports: [{ port }] };
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec };
+  await at.create(port === undefined ? [pod] : [service, pod]);
+  await at.kubectl(['wait', '--for=condition=Ready', `pod/${name}`, '--timeout=180s']);
+}
+
+interface Program {
+  readonly name: string;
+  /** A file of the project, which the pod runs, bundled with all that it imports. */
+  readonly program: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program of the tests in a pod of the image under test. */
+async function startPod(cluster: Cluster, at: Namespace, { name, program, env = {} }: Program): Promise<void> {
   const bundle = { bundle: true, minify: true, platform: 'node', format: 'esm', banner: { js: REQUIRE } } as const;
   const { outputFiles } = await build({ ...bundle, entryPoints: [`${PROJECT}${program}`], write: false });
-  const service = {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name },
-    spec: { selector: { app: name }, ports: [{ port }] },
-  };
-  const objects = [
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name },
-      data: { [FILE]: outputFiles[0]?.text },
+  await at.create([
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [FILE]: outputFiles[0]?.text } },
+  ]);
+  await createPod(at, {
+    name,
+    userId: 65532,
+    container: {
+      image: cluster.image,
+      imagePullPolicy: 'Never',
+      command: ['node', `${FOLDER}/${FILE}`],
+      env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })),
+      volumeMounts: [{ name: 'program', mountPath: FOLDER }],
     },
-    ...(port === undefined ? [] : [service]),
-    {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name, labels: { app: name } },
-      spec: {
-        restartPolicy: 'Never',
-        automountServiceAccountToken: false,
-        securityContext: RESTRICTED_POD,
-        containers: [
-          {
-            name,
-            image: cluster.image,
-            imagePullPolicy: 'Never',
-            command: ['node', `${FOLDER}/${FILE}`],
-            env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })),
-            securityContext: RESTRICTED_CONTAINER,
-            volumeMounts: [{ name: 'program', mountPath: FOLDER }],
-          },
-        ],
-        volumes: [{ name: 'program', configMap: { name } }],
-      },
-    },
-  ];
-  await at.kubectl(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-  await at.kubectl(['wait', '--for=condition=Ready', `pod/${name}`, '--timeout=120s']);
+    volumes: [{ name: 'program', configMap: { name } }],
+  });
 }
 
 /** Sends through the Service, from a pod of its own. */
@@ -114,21 +111,14 @@ export async function strangerGets(at: Namespace, url: string): Promise<string> 
   return (await at.kubectl(['exec', 'stranger', '--', 'node', '-e', script, url])).trim();
 }
 
-/** Throws when something that was acknowledged is not stored. */
-export async function expectStored(
-  at: Namespace,
-  all: readonly Sent[],
-): Promise<{ acknowledged: number; refused: number }> {
+/** How many were acknowledged. Throws when one of them is not stored. */
+export async function expectStored(at: Namespace, all: readonly Sent[]): Promise<number> {
   const acknowledged = all.flatMap((sent) => sent.acknowledged);
   const stored = new Set((await at.sql('SELECT delivery_id FROM gatehouse.deliveries')).split('\n'));
   const lost = acknowledged.filter((id) => !stored.has(id));
-  if (lost.length > 0) {
-    throw new Error(`${lost.length} of ${acknowledged.length} acknowledged deliveries are not stored`);
-  }
-  if (acknowledged.length < 100) {
-    throw new Error(`only ${acknowledged.length} deliveries were acknowledged: ${refusals(all)}`);
-  }
-  return { acknowledged: acknowledged.length, refused: countRefused(all) };
+  expect(lost.length === 0, `nothing to be lost, not ${lost.length} of ${acknowledged.length}`);
+  expect(acknowledged.length >= 100, `100 deliveries or more, not ${acknowledged.length}: ${refusals(all)}`);
+  return acknowledged.length;
 }
 
 export const countRefused = (all: readonly Sent[]) =>

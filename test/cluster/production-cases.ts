@@ -1,5 +1,6 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
+import { signatureOf } from '../helpers/signature.ts';
 import type { Case } from './case.ts';
 import { eventually } from './eventually.ts';
 import { expect } from './expect.ts';
@@ -42,7 +43,7 @@ function delivery(body: string, key: string): Ask {
       'content-type': 'application/json',
       'x-forge-event': 'ping',
       'x-forge-delivery': randomUUID(),
-      'x-hub-signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+      'x-hub-signature-256': signatureOf(body, key),
     },
   };
 }
@@ -50,7 +51,7 @@ function delivery(body: string, key: string): Ask {
 export const PRODUCTION_CASES: readonly Case[] = [
   {
     name: 'production values: own stores and Secrets, ingress, HPA, PDB, NetworkPolicy',
-    needs: 'ingress',
+    needsIngress: true,
     async play({ cluster, namespace }) {
       const ingress = cluster.ingress ?? '';
       // The stores of another release are somebody else's stores to this one.
@@ -62,14 +63,8 @@ export const PRODUCTION_CASES: readonly Case[] = [
         return text.replace(`@${secret}:`, `@${secret}.${stores.name}.svc:`);
       };
       const at = await namespace('production');
-      const secret = (name: string, data: Record<string, string>) =>
-        at.kubectl([
-          'create',
-          'secret',
-          'generic',
-          name,
-          ...Object.entries(data).map(([key, value]) => `--from-literal=${key}=${value}`),
-        ]);
+      const secret = (name: string, stringData: Record<string, string>) =>
+        at.create([{ apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData }]);
       await secret('gatehouse-webhook', { 'webhook-secret': KEY });
       await secret('gatehouse-stores', {
         'database-url': await url('gatehouse-postgresql'),

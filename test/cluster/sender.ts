@@ -1,10 +1,11 @@
 /**
  * Sends signed deliveries steadily, each over a connection of its own, and remembers which were acknowledged. It runs in the
- * test's process, and as a program in a pod; there it is the only file, so it imports nothing of the project.
+ * test's process, and as a program in a pod.
  */
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signatureOf } from '../helpers/signature.ts';
 
 export interface Sent {
   /** Delivery ids that were answered 200. */
@@ -70,7 +71,7 @@ function post({ url, host, secret }: Target, id: string): Promise<string> {
         'content-length': Buffer.byteLength(body),
         'x-forge-event': 'ping',
         'x-forge-delivery': id,
-        'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+        'x-hub-signature-256': signatureOf(body, secret),
       },
     },
     (response) => {

@@ -20,22 +20,14 @@ export function seriesIn(expression: string): SeriesUse[] {
   });
 }
 
-/** Every selector of an expression, such as `up{job="a"}`, without a range. */
-export function selectorsIn(expression: string): string[] {
-  return parse(expression, 'VectorSelector').map(({ node, textOf }) => textOf(node));
-}
-
 /** The labels that an expression groups or joins by. */
 export function groupings(expression: string): string[] {
   return parse(expression, 'GroupingLabels').flatMap(({ node, textOf }) => node.getChildren('LabelName').map(textOf));
 }
 
-/** The expression with a duration in the place of Grafana's variables. */
-export const withDuration = (expression: string) => expression.replaceAll(GRAFANA_DURATION, '5m');
-
 /** The nodes of one kind, as Prometheus's own grammar finds them. */
 function parse(expression: string, kind: string) {
-  const text = withDuration(expression);
+  const text = expression.replaceAll(GRAFANA_DURATION, '5m');
   const textOf = (node: { readonly from: number; readonly to: number } | null) =>
     node === null ? '' : text.slice(node.from, node.to);
   const found: { readonly node: SyntaxNode; readonly textOf: typeof textOf }[] = [];

@@ -19,14 +19,7 @@ export interface ForgePlan {
     readonly repository: string;
     readonly files: Readonly<Record<string, string>>;
     readonly title: string;
-    /** Who sets a success under Gatehouse's name on its head; the webhook tells of that, too. */
-    readonly statusBy?: string;
   }[];
-}
-
-interface SignedWebhook {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
 }
 
 export interface ForgeReport {
@@ -34,8 +27,7 @@ export interface ForgeReport {
   readonly privateKey: string;
   readonly pullRequests: readonly {
     readonly headSha: string;
-    readonly webhook: SignedWebhook;
-    readonly statusWebhook?: SignedWebhook;
+    readonly webhook: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
   }[];
 }
 
@@ -53,19 +45,13 @@ if (import.meta.main) {
   for (const owner of outsiderOf) {
     forge.addOutsider(`${login} of ${owner}`);
   }
-  const opened = pullRequests.map(({ repository, files, title, statusBy }) => {
+  const opened = pullRequests.map(({ repository, files, title }) => {
     forge.app.install(repository.split('/')[0] ?? '');
     forge.createRepository(repository, files);
     forge.commit(repository, 'topic', { 'CHANGES.md': 'A change\n' });
     const number = forge.openPullRequest(repository, { head: 'topic', title });
     const webhook = forge.webhook(repository, { kind: 'pull-request', number, action: 'opened' }, { secret });
-    const { headSha } = forge.pull(repository, number);
-    if (statusBy === undefined) {
-      return { headSha, webhook };
-    }
-    const set = { context: 'gatehouse/main', state: 'success', author: statusBy, description: '' };
-    const status = forge.setStatus(repository, headSha, set);
-    return { headSha, webhook, statusWebhook: forge.webhook(repository, { kind: 'status', status }, { secret }) };
+    return { headSha: forge.pull(repository, number).headSha, webhook };
   });
   const report: ForgeReport = { appId: forge.app.id, privateKey: forge.app.privateKey, pullRequests: opened };
   process.stdout.write(`${JSON.stringify(report)}\n`);
