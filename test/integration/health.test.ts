@@ -113,6 +113,8 @@ test('a database that accepts no new connections makes the door unready', async 
   const allowConnections = (allowed: boolean) => admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
   await allowConnections(false);
   try {
+    // Its own connections are all that it needs.
+    t.deepEqual(await statuses(), [200, 200]);
     // The connection that deliveries used is gone, as after its idle time; the server still serves others.
     await admin.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gatehouse inbox' AND datname = $1",
