@@ -48,17 +48,7 @@ ava('the tables of the chart’s README have as many cells in every row', async 
   }
 });
 
-/** By settings. */
-const installed = new Map<string, Promise<string>>();
-
-function notes(...set: string[]): Promise<string> {
-  const key = set.join();
-  const known = installed.get(key) ?? install(set);
-  installed.set(key, known);
-  return known;
-}
-
-async function install(set: readonly string[]): Promise<string> {
+async function notesOf(set: readonly string[]): Promise<string> {
   const cluster = await startCluster('1.36', NAMESPACE);
   try {
     const settings = set.flatMap((setting) => ['--set', setting]);
@@ -73,77 +63,83 @@ async function install(set: readonly string[]): Promise<string> {
   }
 }
 
-test('the notes list the next steps, and warn that bundled stores are for evaluation', async (t) => {
-  const text = await notes();
-  t.regex(text, /FOR EVALUATION ONLY/);
-  t.regex(text, /1\. Webhook URL\n.*\n +http:\/\/gh-gatehouse\.gatehouse-test\.svc:80\/webhook\n/);
-  t.regex(text, /2\. Signing key\n +kubectl -n gatehouse-test get secret gh-gatehouse /);
-  t.true(text.includes(`-o go-template='{{index .data "webhook-secret" | base64decode}}'`));
-  t.regex(text, /3\. The forge's settings\n.*Add webhook/);
-  t.regex(text, /Content type +application\/json/);
-});
+const INGRESS = ['ingress.enabled=true', 'ingress.hosts={gatehouse.example.com}', 'ingress.tls[0].secretName=tls'];
+const TOKEN = 'forgeToken.existingSecret=mine';
+const NOTES: readonly (readonly [title: string, settings: readonly string[], say: readonly RegExp[], not?: RegExp])[] =
+  [
+    [
+      'list the next steps, and warn that bundled stores are for evaluation and that nothing is reviewed',
+      [],
+      [
+        /FOR EVALUATION ONLY/,
+        /NOTHING IS REVIEWED YET/,
+        /githubApp or forgeToken:/,
+        /helm upgrade gh .* --set forgeToken\.existingSecret=gatehouse-forge$/m,
+        /1\. Webhook URL\n.*\n +http:\/\/gh-gatehouse\.gatehouse-test\.svc:80\/webhook\n/,
+        /2\. Signing key\n +kubectl -n gatehouse-test get secret gh-gatehouse /,
+        /-o go-template='\{\{index \.data "webhook-secret" \| base64decode\}\}'/,
+        /3\. The forge's settings\n.*Add webhook/,
+        /Content type +application\/json/,
+      ],
+      // Only a worker has the credentials.
+      /gatehouse doctor/,
+    ],
+    [
+      'name the public host and the user’s Secret',
+      [...INGRESS, 'webhookSecret.existingSecret=mine', 'webhookSecret.existingSecretKey=key'],
+      [/https:\/\/gatehouse\.example\.com\/webhook/, /get secret mine/, /\{\{index \.data "key" \| base64decode\}\}/],
+    ],
+    ...['gitea', 'forgejo'].map(
+      (forge) =>
+        [
+          `show ALLOWED_HOST_LIST and what is missing, for ${forge}`,
+          [`config.forge=${forge}`],
+          [
+            /ALLOWED_HOST_LIST = external, [\w-]+\.[\w-]+\.svc/,
+            new RegExp(`Add Webhook > ${forge === 'gitea' ? 'Gitea' : 'Forgejo'}`),
+            /config\.forgeUrl and forgeToken:/,
+            /forgeToken\.existingSecret=gatehouse-forge,config\.forgeUrl=/,
+          ],
+        ] as const,
+    ),
+    [
+      'warn that without a worker nothing is reviewed',
+      ['worker.enabled=false', TOKEN],
+      [/NOTHING IS REVIEWED YET \*\*\*\n +worker\.enabled is false/],
+    ],
+    ['warn that rules are not enforced', [TOKEN, 'config.enforce=false'], [/RULES ARE NOT ENFORCED/]],
+    [
+      'say what a repository needs to be reviewed',
+      [TOKEN],
+      [
+        /kubectl -n gatehouse-test exec deployment\/gh-gatehouse-worker -- gatehouse doctor owner\/repository\n/,
+        /4\. A policy\n.*\.gatehouse\.yml\.\n/,
+      ],
+      /NOTHING IS REVIEWED|NOT ENFORCED/,
+    ],
+    [
+      'have doctor ask at the public host',
+      [TOKEN, ...INGRESS],
+      [/gatehouse doctor owner\/repository \\\n +--url https:\/\/gatehouse\.example\.com\/webhook\n?$/],
+    ],
+    ['name the operator’s policy', [TOKEN, 'config.policy=x'], [/by config\.policy until then/]],
+    [
+      'have no warning with external stores',
+      [
+        ...['bundled.postgresql.enabled=false', 'bundled.redis.enabled=false'],
+        ...['database.existingSecret=stores', 'redis.existingSecret=stores'],
+      ],
+      [],
+      /EVALUATION/,
+    ],
+  ];
 
-test('the notes name the public host and the user’s Secret', async (t) => {
-  const text = await notes(
-    'ingress.enabled=true',
-    'ingress.hosts={gatehouse.example.com}',
-    'ingress.tls[0].secretName=tls',
-    'webhookSecret.existingSecret=mine',
-    'webhookSecret.existingSecretKey=key',
-  );
-  t.true(text.includes('https://gatehouse.example.com/webhook'));
-  t.true(text.includes('get secret mine'));
-  t.true(text.includes('{{index .data "key" | base64decode}}'));
-});
-
-test('the notes for Gitea and Forgejo show ALLOWED_HOST_LIST', async (t) => {
-  for (const forge of ['gitea', 'forgejo']) {
-    const text = await notes(`config.forge=${forge}`);
-    t.regex(text, /ALLOWED_HOST_LIST = external, [\w-]+\.[\w-]+\.svc/);
-    t.true(text.includes(`Add Webhook > ${forge === 'gitea' ? 'Gitea' : 'Forgejo'}`));
-  }
-});
-
-test('without forge credentials the notes warn that nothing is reviewed', async (t) => {
-  const github = await notes();
-  t.regex(github, /NOTHING IS REVIEWED YET/);
-  t.regex(github, /githubApp or forgeToken:/);
-  t.regex(github, /helm upgrade gh .* --set forgeToken\.existingSecret=gatehouse-forge$/m);
-  const gitea = await notes('config.forge=gitea');
-  t.regex(gitea, /config\.forgeUrl and forgeToken:/);
-  t.regex(gitea, /forgeToken\.existingSecret=gatehouse-forge,config\.forgeUrl=/);
-  const left = await notes('worker.enabled=false', 'forgeToken.existingSecret=mine');
-  t.regex(left, /NOTHING IS REVIEWED YET \*\*\*\n +worker\.enabled is false/);
-});
-
-test('the notes warn that rules are not enforced', async (t) => {
-  t.regex(await notes('forgeToken.existingSecret=mine', 'config.enforce=false'), /RULES ARE NOT ENFORCED/);
-  t.notRegex(await notes('forgeToken.existingSecret=mine'), /NOT ENFORCED/);
-});
-
-test('with a worker the notes say what a repository needs to be reviewed', async (t) => {
-  const text = await notes('forgeToken.existingSecret=mine');
-  t.notRegex(text, /NOTHING IS REVIEWED/);
-  t.regex(
-    text,
-    /kubectl -n gatehouse-test exec deployment\/gh-gatehouse-worker -- gatehouse doctor owner\/repository\n/,
-  );
-  t.notRegex(await notes(), /gatehouse doctor/, 'only a worker has the credentials');
-  const ingress = ['ingress.enabled=true', 'ingress.hosts={gatehouse.example.com}', 'ingress.tls[0].secretName=tls'];
-  t.regex(
-    await notes('forgeToken.existingSecret=mine', ...ingress),
-    /gatehouse doctor owner\/repository \\\n +--url https:\/\/gatehouse\.example\.com\/webhook\n?$/,
-  );
-  t.regex(text, /4\. A policy\n.*\.gatehouse\.yml\.\n/);
-  t.regex(await notes('forgeToken.existingSecret=mine', 'config.policy=x'), /by config\.policy until then/);
-});
-
-test('with external stores the notes have no warning', async (t) => {
-  const text = await notes(
-    'bundled.postgresql.enabled=false',
-    'bundled.redis.enabled=false',
-    'database.existingSecret=stores',
-    'redis.existingSecret=stores',
-  );
-  t.notRegex(text, /EVALUATION/);
-});
+for (const [title, settings, say, not = /<no value>/] of NOTES) {
+  test(`the notes ${title}`, async (t) => {
+    const text = await notesOf(settings);
+    for (const words of say) {
+      t.regex(text, words);
+    }
+    t.notRegex(text, not);
+  });
+}

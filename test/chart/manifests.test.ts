@@ -54,6 +54,12 @@ function pods(manifests: readonly Manifest[]) {
   });
 }
 
+/** Every pod of every sample, to be looked at by itself. */
+const allPods = () =>
+  samples.flatMap(({ title, manifests }) =>
+    pods(manifests).map((pod) => ({ ...pod, title: `${title}: ${pod.owner}`, containers: containersOf(pod.spec) })),
+  );
+
 test('helm lint --strict has no complaint for any values', async (t) => {
   const lint = (file: string) => helm(['lint', '--strict', CHART, '--values', file]);
   for (const { ok, stdout, stderr } of await Promise.all((await valuesFiles()).map(lint))) {
@@ -94,57 +100,45 @@ test('no two objects have the same kind and name', (t) => {
 });
 
 test('no container has a variable twice, or a variable beside its _FILE', (t) => {
-  for (const { title, manifests } of samples) {
-    for (const { owner, spec } of pods(manifests)) {
-      for (const { name, env = [] } of containersOf(spec)) {
-        const names = env.map((variable) => variable.name.replace(/_FILE$/, ''));
-        t.deepEqual(names, [...new Set(names)], `${title}: ${owner} ${name}`);
-      }
+  for (const { title, containers } of allPods()) {
+    for (const { name, env = [] } of containers) {
+      const names = env.map((variable) => variable.name.replace(/_FILE$/, ''));
+      t.deepEqual(names, [...new Set(names)], `${title} ${name}`);
     }
   }
 });
 
-test('every pod meets Pod Security "restricted", with a read-only root and no token', (t) => {
-  for (const { title, manifests } of samples) {
-    for (const { owner, spec } of pods(manifests)) {
-      t.deepEqual(restrictedFaults(spec), [], `${title}: ${owner}`);
-      t.is(spec.automountServiceAccountToken, false, `${title}: ${owner}`);
-      t.is(spec.enableServiceLinks, false, `${title}: ${owner}`);
-      for (const container of containersOf(spec)) {
-        t.is(container.securityContext?.['readOnlyRootFilesystem'], true, `${title}: ${owner} ${container.name}`);
-      }
+test('every pod meets Pod Security "restricted", with a read-only root, no token and limited memory', (t) => {
+  for (const { title, spec, containers } of allPods()) {
+    t.deepEqual(restrictedFaults(spec), [], title);
+    t.like(spec, { automountServiceAccountToken: false, enableServiceLinks: false }, title);
+    for (const { name, securityContext, resources } of containers) {
+      t.is(securityContext?.['readOnlyRootFilesystem'], true, `${title} ${name}`);
+      t.truthy(resources?.limits?.['memory'], `${title} ${name}`);
+      t.truthy(resources?.requests?.['memory'], `${title} ${name}`);
     }
   }
 });
 
-test('every container has a memory request and a memory limit', (t) => {
-  for (const { title, manifests } of samples) {
-    for (const { owner, spec } of pods(manifests)) {
-      for (const { name, resources } of containersOf(spec)) {
-        t.truthy(resources?.limits?.['memory'], `${title}: ${owner} ${name}`);
-        t.truthy(resources?.requests?.['memory'], `${title}: ${owner} ${name}`);
-      }
-    }
-  }
-});
-
-test('every selector finds exactly its own pods', (t) => {
+test('every selector finds exactly its own pods, by the name, the release and the component', (t) => {
   for (const { title, manifests } of samples) {
     for (const { kind, metadata, spec } of manifests) {
       const selector = selectorOf(kind, spec);
       if (selector === undefined) {
         continue;
       }
+      const at = `${title}: ${kind}/${metadata.name}`;
+      const labels = ['component', 'instance', 'name'].map((label) => `app.kubernetes.io/${label}`);
+      t.deepEqual(Object.keys(selector).sort(), labels, at);
       const found = pods(manifests).filter((pod) =>
         Object.entries(selector).every(([label, value]) => pod.metadata.labels?.[label] === value),
       );
-      t.is(found.length, 1, `${title}: ${kind}/${metadata.name} finds ${found.map(({ owner }) => owner)}`);
+      t.is(found.length, 1, `${at} finds ${found.map(({ owner }) => owner)}`);
       // A metrics Service is called what it is for; everything else, after the pods that it finds.
-      if (kind === 'Service') {
-        continue;
+      if (kind !== 'Service') {
+        const component = 'app.kubernetes.io/component';
+        t.is(selector[component], metadata.labels?.[component], at);
       }
-      const component = 'app.kubernetes.io/component';
-      t.is(selector[component], metadata.labels?.[component], `${title}: ${kind}/${metadata.name}`);
     }
   }
 });
@@ -165,22 +159,6 @@ function selectorOf(kind: string, spec: Manifest['spec']): Labels | undefined {
       return undefined;
   }
 }
-
-test('a selector has only the name, the release and the component', (t) => {
-  for (const { title, manifests } of samples) {
-    for (const { kind, metadata, spec } of manifests) {
-      const selector = selectorOf(kind, spec);
-      if (selector === undefined) {
-        continue;
-      }
-      t.deepEqual(
-        Object.keys(selector).sort(),
-        ['app.kubernetes.io/component', 'app.kubernetes.io/instance', 'app.kubernetes.io/name'],
-        `${title}: ${kind}/${metadata.name}`,
-      );
-    }
-  }
-});
 
 test('every Secret, ConfigMap, claim and account that a pod names exists', (t) => {
   const users = new Set([

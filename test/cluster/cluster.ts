@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { GITEA_IMAGE } from '../helpers/gitea.ts';
+import { tableOf } from '../helpers/table.ts';
 import type { Case, Stage } from './case.ts';
 import { command, tryCommand } from './commands.ts';
 import { contextFault, loadCommand } from './context.ts';
@@ -113,12 +114,7 @@ async function play({ name, needsIngress, play: run }: Case, on: Cluster): Promi
 }
 
 function printTable(all: readonly Row[]): void {
-  const width = Math.max(0, ...all.map(({ name }) => name.length));
-  say('');
-  for (const { name, outcome, seconds, seen } of all) {
-    say(`${name.padEnd(width)}  ${outcome.padEnd(8)}  ${seconds.toFixed(0).padStart(4)} s  ${seen}`);
-  }
-  say(
-    `\n${all.filter(({ outcome }) => outcome === 'passed').length} of ${all.length} passed in ${((performance.now() - start) / 60_000).toFixed(1)} min`,
-  );
+  say(`\n${tableOf(all.map(({ name, outcome, seconds, seen }) => [name, outcome, `${seconds.toFixed(0)} s`, seen]))}`);
+  const passed = all.filter(({ outcome }) => outcome === 'passed').length;
+  say(`${passed} of ${all.length} passed in ${((performance.now() - start) / 60_000).toFixed(1)} min`);
 }

@@ -15,6 +15,7 @@ import { inTime } from '../helpers/deadline.ts';
 import { SECRET, sign } from '../helpers/door.ts';
 import { gatehouse, portsOf } from '../helpers/process.ts';
 import { startStores } from '../helpers/stores.ts';
+import { tableOf } from '../helpers/table.ts';
 import { usageOf } from '../helpers/usage.ts';
 import { ABUSES, type Abuse } from './abuses.ts';
 import type { Answers } from './ask-liveness.ts';
@@ -32,6 +33,11 @@ const SETTLE_MS = 1_000;
 /** Of each kind; each takes the 2 seconds of processor time of a thread. */
 const PULL_REQUESTS = 10;
 const SHORT_PULL_REQUESTS = 3;
+
+const COLUMNS = [
+  ...['abuse', 'ordinary 200', 'slowest ms', 'live p99/slowest ms, not 200'],
+  ...['resident MiB before/most/after', 'bodies MiB', 'answers'],
+];
 
 interface Row {
   readonly name: string;
@@ -202,23 +208,14 @@ function p99Of({ times }: Answers): number {
 }
 
 function printTable(): void {
-  const width = Math.max(...rows.map(({ name }) => name.length));
   const mib = (bytes: number) => Math.round(bytes / MIB);
-  say(
-    `\n${'abuse'.padEnd(width)}   ordinary 200  slowest ms  live p99/slowest ms, not 200  resident MiB before/most/after  bodies MiB  answers`,
-  );
-  for (const { name, answers, ordinary, slowestMs, live, memory, bodies, bad } of rows) {
-    const asked = `${[p99Of(live), live.times.at(-1) ?? Number.NaN].map((ms) => ms.toFixed(0)).join('/')}, ${live.others.length}`;
-    const cells = [
-      ordinary.padStart(12),
-      slowestMs.toFixed(0).padStart(10),
-      asked.padStart(28),
-      memory.map(mib).join('/').padStart(30),
-      String(mib(bodies)).padStart(10),
-    ];
-    say(`${name.padEnd(width)} ${bad ? '!' : ' '} ${cells.join('  ')}  ${answers}`);
-  }
-  say(`\nordinary deliveries that were acknowledged and are not stored: ${lost}`);
+  const lines = rows.map(({ name, answers, ordinary, slowestMs, live, memory, bodies, bad }) => [
+    ...[`${name} ${bad ? '!' : ''}`, ordinary, slowestMs.toFixed(0)],
+    `${p99Of(live).toFixed(0)}/${(live.times.at(-1) ?? Number.NaN).toFixed(0)}, ${live.others.length}`,
+    ...[memory.map(mib).join('/'), mib(bodies), answers],
+  ]);
+  say(`\n${tableOf([COLUMNS, ...lines])}`);
+  say(`ordinary deliveries that were acknowledged and are not stored: ${lost}`);
 }
 
 function printLiveness(): void {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { unavailable } from '../helpers/docker.ts';
 import { type Stores, startStores } from '../helpers/stores.ts';
+import { tableOf } from '../helpers/table.ts';
 import { usageOf } from '../helpers/usage.ts';
 import type { Case } from './case.ts';
 import { CASES, untilRecovered } from './cases.ts';
@@ -23,14 +24,9 @@ const POLL_MS = 100;
 const MIB = 1024 * 1024;
 
 const COLUMNS = [
-  'acked',
-  'lost',
-  'doubled',
-  'no verdict',
-  'healthy after s',
-  '    memory MiB',
-  'not acknowledged; health said meanwhile',
-] as const;
+  ...['fault', 'acked', 'lost', 'doubled', 'no verdict', 'healthy after s'],
+  ...['memory MiB', 'not acknowledged; health said meanwhile'],
+];
 
 const OUTAGE_NAME = 'the door is away for an hour';
 /** Of GitHub's 5,000 in an hour. */
@@ -172,31 +168,15 @@ function sentence({ acknowledged, lost, duplicates, withoutVerdict, fault }: Row
 }
 
 function printTable(all: readonly Row[]): void {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  const line = (name: string, ...cells: readonly (string | number)[]) =>
-    say(
-      [name.padEnd(width), ...cells.map((cell, index) => String(cell).padStart(COLUMNS[index]?.length ?? 0))].join(
-        '  ',
-      ),
-    );
-  say('');
-  line('fault', ...COLUMNS);
-  for (const row of all) {
-    line(
-      row.name,
-      row.acknowledged,
-      row.lost,
-      row.duplicates,
-      row.withoutVerdict,
-      row.fault === undefined ? row.recoveredSeconds.toFixed(1) : 'never',
-      row.memory.padStart(COLUMNS[5].length),
-      `${row.refused}; ${row.health}`,
-    );
-  }
+  const lines = all.map((row) => [
+    ...[row.name, row.acknowledged, row.lost, row.duplicates, row.withoutVerdict],
+    row.fault === undefined ? row.recoveredSeconds.toFixed(1) : 'never',
+    ...[row.memory, `${row.refused}; ${row.health}`],
+  ]);
+  say(`\n${tableOf([COLUMNS, ...lines])}`);
   for (const [name, reason] of leftOut) {
-    say(`${name.padEnd(width)}  left out, because ${reason}`);
+    say(`${name}: left out, because ${reason}`);
   }
-  say('');
   say('lost: acknowledged and not stored, or with other bytes. memory: resident MiB of door+worker, before → after.');
   say('not acknowledged: what the client was answered instead, before it sent the same delivery again.');
 }
