@@ -1,6 +1,6 @@
 import type { Manifest } from './manifests.ts';
 
-/** By place. */
+/** Values by their places in a release. */
 export type Changes = Readonly<Record<string, unknown>>;
 type Places = ReadonlyMap<string, { readonly object: string; readonly value: unknown }>;
 
@@ -8,12 +8,12 @@ export const ADDED = 'added';
 export const REMOVED = 'removed';
 /** Of a checksum: the pods are replaced. */
 export const CHANGED = 'changed';
-
 export const EMPTY = 'empty';
 /** That every selector finds its own pods is held of all manifests. */
 const SELECTING = /(?:selector|matchLabels)\.(?:name|instance|component)$/;
 const GENERATED = /\b[A-Za-z0-9]{40}\b/g;
 
+/** Places as short as they are clear: `door env.FORGE` is a variable of the door's container. */
 const SHORTER = [
   ['gh-gatehouse-', ''],
   ['app.kubernetes.io/', ''],
