@@ -19,25 +19,21 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
     const message = `feat: it\n\nCo-authored-by: Bob <bob@${DOMAINS[name]}>`;
     scene.forge.commit(scene.repository, 'topic', { 'a.txt': 'a\n' }, { author: 'coder', message });
-    const number = await scene.open('topic', { author: 'coder' });
-    await scene.settled();
+    const number = await scene.settled(scene.open('topic', { author: 'coder' }));
     scene.forge.forcePush(scene.repository, number, { 'a.txt': 'a\n' }, { author: 'coder', message: 'feat: it' });
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
     await scene.review(number, 'bob', 'approved');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     t.regex(scene.comments(number).join(), /`bob`, who made a commit of this pull request that was there before/);
     const command = `/gatehouse override approved ${scene.head(number)} hotfix 4711`;
     await scene.comment(number, 'bob', command);
     await scene.comment(number, 'review-bot', command);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     t.regex(scene.comments(number).join(), /by `bob` was written by somebody who made a commit of this pull request/);
     t.regex(scene.comments(number).join(), /by `review-bot` was written by a bot/);
     t.false(scene.states(number).includes('success'));
     await scene.review(number, 'carol', 'approved');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
   });
 
   test(`${name}: a co-author whose name is markup does no harm to the comment`, async (t) => {
@@ -50,8 +46,7 @@ for (const name of FORGES) {
       { author: 'coder', message: `feat: it\n\n${hostile}` },
     );
     const number = await scene.open('topic', { author: 'coder' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     const text = scene.comments(number).join();
     t.false(text.includes('\u001b') || text.includes('\u202e'));
     t.regex(text, /``? ?.*img src=x/);
@@ -65,23 +60,19 @@ for (const name of FORGES) {
     forge.commit(repository, 'release', { 'r.txt': 'r2\n' }, { author: 'bob' });
     const tip = forge.head(repository, 'release');
     forge.commit(repository, 'topic', { 'a.txt': 'a\n', 'r.txt': 'r2\n' }, { author: 'coder', merging: [tip] });
-    const number = await scene.open('topic', { author: 'coder' });
-    await scene.settled();
+    const number = await scene.settled(scene.open('topic', { author: 'coder' }));
     await scene.retarget(number, 'release');
     await scene.review(number, 'bob', 'approved');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success', 'they were of the wrong base branch alone');
+    t.is(await scene.verdict(number), 'success', 'they were of the wrong base branch alone');
     await scene.retarget(number, 'main');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
   });
 
   test(`${name}: an account that becomes a machine takes its approval back`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': APPROVED });
     const number = await story.open({ 'a.txt': 'a\n' });
     await story.review(number, 'approver', 'approved');
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+    t.is(await story.verdict(number), 'success');
     await workerComesBy(story, { MACHINE_ACCOUNTS: 'approver' });
     t.is(story.status(number)?.state, 'pending');
   });

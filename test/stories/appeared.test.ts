@@ -54,8 +54,7 @@ for (const [event, action, payloadOf] of [
 
 test.serial('github: a repository that is given to the App again is looked at again', async (t) => {
   const scene = gatehouse('github').scene(POLICY);
-  await scene.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-  await scene.settled();
+  await scene.settled(scene.open({ 'a.txt': 'a' }, { title: 'feat: a' }));
   const number = scene.openSilently({ 'b.txt': 'b' }, { title: 'feat: b' });
   await deliver(scene, 'installation_repositories', { action: 'added', repositories_added: listed(scene) });
   t.is(scene.status(number)?.state, 'success');

@@ -61,17 +61,14 @@ for (const name of CLIENTS) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TITLES });
     const { forge, repository } = scene;
     const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
-    t.is(scene.status(bad)?.state, 'failure');
+    t.is(await scene.verdict(bad), 'failure');
     forge.archive(repository);
-    await scene.tell({ kind: 'pull-request', number: bad, action: 'labeled' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number: bad, action: 'labeled' }));
     forge.unarchive(repository);
     const from = forge.fork(repository, 'twin');
     const head = forge.pull(repository, bad).headBranch;
     const good = forge.openPullRequest(repository, { from, head, title: 'feat: x' });
     await scene.tell({ kind: 'pull-request', number: good, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(good)?.state, 'failure', 'the other pull request with this head still fails');
+    t.is(await scene.verdict(good), 'failure', 'the other pull request with this head still fails');
   });
 }

@@ -18,8 +18,7 @@ for (const name of CLIENTS) {
     const { forge, repository } = scene;
     forge.tag(repository, 'main', forge.commit(repository, 'lax', { '.gatehouse.yml': LAX }));
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
   });
 
   test(`${name}: a tag named like the base branch does not replace its CODEOWNERS`, async (t) => {
@@ -27,8 +26,7 @@ for (const name of CLIENTS) {
     const { forge, repository } = scene;
     forge.tag(repository, 'main', forge.commit(repository, 'lax', { CODEOWNERS: '# nobody\n' }));
     const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
   });
 
   test(`${name}: extends reads a branch, a tag or a commit, and a branch before a tag`, async (t) => {
@@ -44,8 +42,7 @@ for (const name of CLIENTS) {
           '.gatehouse.yml': `version: 1\nextends: ${shared}@${ref}\nrules: []\n`,
         });
         const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-        await scene.settled();
-        return scene.status(number)?.state;
+        return scene.verdict(number);
       }),
     );
     t.deepEqual(states, ['failure', 'success', 'success']);
@@ -67,8 +64,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
         forge.reset(repository, base, lax);
       }
       const number = await scene.open({ 'a.txt': 'a\n' });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'pending');
+      t.is(await scene.verdict(number), 'pending');
     });
   }
 }

@@ -23,12 +23,10 @@ for (const name of FORGES) {
     const { forge, repository } = scene;
     forge.commit(repository, 'größe', { 'README.md': 'a\n' });
     const number = await scene.open(TWO_FILES, { base: 'größe' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     forge.commit(repository, 'größe', { '.gatehouse.yml': STRICT });
     await scene.tell({ kind: 'push', branch: 'größe' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
   });
 
   test(`${name}: a push to a policy that others extend has their pull requests reviewed`, async (t) => {
@@ -36,30 +34,24 @@ for (const name of FORGES) {
     const common = story.scene({ '.gatehouse.yml': LENIENT });
     const scene = story.scene({ '.gatehouse.yml': `version: 1\nextends: ${common.repository}@main\nrules: []\n` });
     const number = await scene.open(TWO_FILES);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     story.forge.commit(common.repository, 'main', { '.gatehouse.yml': STRICT });
-    await common.tell({ kind: 'push', branch: 'main' });
-    await common.settled();
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    await common.settled(common.tell({ kind: 'push', branch: 'main' }));
+    t.is(await scene.verdict(number), 'failure');
   });
 
   test(`${name}: a push that changes no rule reads little and reviews nothing`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': STRICT });
     const { forge, repository } = scene;
     await scene.open(TWO_FILES);
-    await scene.open({ 'c.txt': 'c\n' });
-    await scene.settled();
+    await scene.settled(scene.open({ 'c.txt': 'c\n' }));
     const asked = () => forge.seen.filter(({ path }) => path.includes(`/repos/${repository}/`)).length;
     const before = asked();
     forge.commit(repository, 'topic', { 'README.md': 'b\n' });
-    await scene.tell({ kind: 'push', branch: 'topic' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'topic' }));
     t.is(asked(), before, 'no pull request goes into it');
     forge.commit(repository, 'main', { 'README.md': 'Nothing of the policy\n' });
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     // The branch, the policy, and three times whether a pull request brought the push.
     t.is(asked() - before, 5);
   });
@@ -70,12 +62,10 @@ for (const name of FORGES) {
     });
     const { forge, repository } = scene;
     const number = await scene.open(TWO_FILES);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.is(scene.inlines(number).length, 1);
     forge.commit(repository, 'main', { '.gatehouse.yml': null });
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.deepEqual(scene.status(number), {
       state: 'success',
       description: 'No policy requires anything any more',
@@ -83,8 +73,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.comments(number), []);
     t.true(scene.inlines(number).every(({ body }) => body.includes('Resolved')));
     const writes = scene.writes();
-    await scene.edit(number, { title: 'still nothing' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'still nothing' }));
     t.is(scene.writes(), writes);
   });
 }

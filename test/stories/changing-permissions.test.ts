@@ -74,8 +74,7 @@ async function take(scene: Scene, numbers: readonly number[], step: Step): Promi
     const change = () => (step.does === 'gain' ? forge.removeOutsider(login) : forge.addOutsider(login));
     if (step.during) {
       scene.when(undefined, pathsOfReads(repository, number), change);
-      await scene.edit(number, { title: `feat: ${forge.pull(repository, number).title.length}` });
-      await scene.settled();
+      await scene.settled(scene.edit(number, { title: `feat: ${forge.pull(repository, number).title.length}` }));
     } else {
       change();
     }

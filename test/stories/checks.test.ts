@@ -21,8 +21,7 @@ const CI_WEB = policy("{ name: 'ci/web*' }");
 for (const name of FORGES) {
   test(`${name}: the own status starts no review of a policy that asks for checks`, async (t) => {
     const scene = gatehouse(name).scene(CI_WEB);
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }));
     const reads = () => scene.forge.seen.filter(({ path }) => pathsOfReads(scene.repository, number).test(path)).length;
     const before = reads();
     const { headSha } = scene.forge.pull(scene.repository, number);
@@ -92,16 +91,14 @@ for (const name of FORGES) {
 async function work(story: Story): Promise<void> {
   const since = new Date();
   await using _worker = await story.openDoor({}, WORKER);
-  await story.resynced(since);
-  await story.settled();
+  await story.settled(story.resynced(since));
 }
 
 for (const name of CLIENTS) {
   test(`${name}: checks of some names or all cost the same requests`, async (t) => {
     const requests = async (checks: string) => {
       const scene = gatehouse(name).scene(policy(checks));
-      const number = await scene.open({ 'a.txt': 'a\n' });
-      await scene.settled();
+      const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }));
       return scene.forge.seen
         .filter(({ path }) => path.includes(`/${scene.repository}/`))
         .map(({ method, path }) => `${method} ${path.replace(scene.repository, '').replace(scene.head(number), '')}`)

@@ -7,8 +7,7 @@ const gatehouse = shareStories(test, ALL_FORGES);
 for (const name of ALL_FORGES) {
   test(`${name}: the comments on the demo's pull request`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, [FILE]: BEFORE });
-    const number = await scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' }));
     const [comment = '', ...others] = scene.comments(number).map((body) => lasting(scene, number, body));
     t.deepEqual(others, []);
     t.snapshot(comment);
@@ -26,21 +25,18 @@ for (const name of ALL_FORGES) {
     const page = (number: number) =>
       `${scene.forge.url}/${scene.repository}/${name === 'github' ? 'pull' : 'pulls'}/${number}`;
     const good = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    const bad = await scene.open({ 'b.txt': 'b\n' }, { title: 'b' });
-    await scene.settled();
+    const bad = await scene.settled(scene.open({ 'b.txt': 'b\n' }, { title: 'b' }));
     t.is(target(good), page(good));
     const [comment] = scene.forge.pull(scene.repository, bad).comments;
     t.is(target(bad), `${page(bad)}#issuecomment-${comment?.id}`);
 
-    await scene.edit(bad, { title: 'feat: b' });
-    await scene.settled();
+    await scene.settled(scene.edit(bad, { title: 'feat: b' }));
     t.is(target(bad), `${page(bad)}#issuecomment-${comment?.id}`);
   });
 
   test(`${name}: \`comments: off\` posts no comments, and removes old ones`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY, [FILE]: BEFORE });
-    const number = await scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ [FILE]: PROPOSED }, { title: 'Negative sizes' }));
     const counts = () => [scene.comments(number).length, scene.inlines(number).length];
     t.deepEqual(counts(), [1, 2]);
     for (const [comments, expected] of [
@@ -49,8 +45,7 @@ for (const name of ALL_FORGES) {
       ['all', [1, 2]],
     ] as const) {
       scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': `${POLICY}comments: ${comments}\n` });
-      await scene.tell({ kind: 'push', branch: 'main' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
       t.deepEqual(counts(), expected, comments);
       t.is(scene.status(number)?.state, 'failure');
       t.is(/widget\.ts` \[2\]\(/.test(scene.comments(number).join()), comments !== 'off');

@@ -13,26 +13,20 @@ for (const name of CLIENTS) {
   test(`${name}: a new conversation takes the success, and resolved gives it back`, async (t) => {
     const scene = gatehouse(name).scene(ANY);
     const number = await scene.open(FILES);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
 
     const comment = await scene.commentInline(number, 'bob', { path: 'a.txt', line: 1, body: 'Why?' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.regex(scene.comments(number).join(), /1 unresolved conversation, `bob: a\.txt:1`/);
 
     await scene.resolve(number, 'alice', comment);
-    await scene.settled();
-    t.is(scene.status(number)?.state, tells ? 'success' : 'failure', 'only GitHub tells at once');
+    t.is(await scene.verdict(number), tells ? 'success' : 'failure', 'only GitHub tells at once');
     await scene.comment(number, 'alice', '/gatehouse recheck');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
 
     await scene.resolve(number, 'bob', comment, false);
-    await scene.settled();
-    t.is(scene.status(number)?.state, tells ? 'failure' : 'success');
+    t.is(await scene.verdict(number), tells ? 'failure' : 'success');
     await scene.label(number, 'seen');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure', 'at any other event');
+    t.is(await scene.verdict(number), 'failure', 'at any other event');
   });
 }

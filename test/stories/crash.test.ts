@@ -128,8 +128,7 @@ test('a kill before the success of an old head was withdrawn never leaves it gre
   const { forge } = story;
   const worker = await startWorker(story);
   t.teardown(() => worker.child.kill('SIGKILL'));
-  const number = await story.open({ 'app.ts': 'fine\n' }, { title: 'docs: things' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'app.ts': 'fine\n' }, { title: 'docs: things' }));
   const old = forge.pull(REPOSITORY, number).headSha;
   t.is(story.states(old).at(-1), 'success');
   let asked = false;
@@ -194,8 +193,7 @@ nightly('a worker that stops while the forge hangs returns the job, and exits wi
   );
   const next = await startWorker(story);
   t.teardown(() => next.child.kill('SIGKILL'));
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
+  t.is(await story.verdict(number), 'failure');
   t.is(story.comments(number).length, 1);
   t.is(story.inlines(number).length, 2);
   next.child.kill('SIGTERM');

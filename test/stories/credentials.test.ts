@@ -84,8 +84,7 @@ for (const name of FORGES) {
 
     await database.query("UPDATE gatehouse_jobs.job SET start_after = now() WHERE state = 'created'");
     await using worker = await story.openDoor({}, WORKER);
-    await story.settled();
-    t.is(story.status(1)?.state, 'failure');
+    t.is(await story.verdict(1), 'failure');
     t.deepEqual(await deadLetters(story), []);
     t.deepEqual(await problemsOn(worker.metricsUrl), []);
   });
@@ -95,8 +94,7 @@ for (const name of FORGES) {
     const { forge } = story;
     const path = new RegExp(`^/repos/${REPOSITORY}/pulls/1(?:/files|\\.diff)$`);
     forge.fault({ path, fault: { kind: 'status', status: 403 } });
-    const number = await story.open(CHANGE, { title: 'things' });
-    await story.settled();
+    const number = await story.settled(story.open(CHANGE, { title: 'things' }));
     t.deepEqual(story.status(number), {
       state: 'error',
       description: 'Could not be reviewed: Gatehouse’s credentials have no permission',
@@ -108,7 +106,6 @@ for (const name of FORGES) {
     const started = new Date();
     await using _worker = await story.openDoor({}, WORKER);
     await story.resynced(started);
-    await story.settled();
-    t.is(story.status(number)?.state, 'failure');
+    t.is(await story.verdict(number), 'failure');
   });
 }

@@ -21,8 +21,7 @@ const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
 for (const name of FORGES) {
   test(`${name}: without enforcement a failure is a success that names the rules`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open(TWO_FILES, { title: 'things' });
-    await scene.settled();
+    const number = await scene.settled(scene.open(TWO_FILES, { title: 'things' }));
     t.deepEqual(scene.status(number), {
       state: 'success',
       description: 'Not enforced: 2 rules would fail: small, titled',
@@ -36,15 +35,13 @@ for (const name of FORGES) {
 
   test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    await scene.open({ 'seen.txt': 'a\n' });
-    await scene.settled();
+    await scene.settled(scene.open({ 'seen.txt': 'a\n' }));
     const number = scene.openSilently(TWO_FILES);
     const path = new RegExp(`^/repos/${scene.repository}/(contents/|pulls/${number}/files|pulls/${number}\\.diff)`);
     scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });
     const withFacts = new RegExp(`^/graphql/repos/${scene.repository}/pulls/${number}/facts`);
     scene.forge.fault({ path: withFacts, fault: { kind: 'status', status: 500 } });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     t.deepEqual(scene.status(number), {
       state: 'success',
       description: 'Not enforced: Could not be reviewed: the forge gave no usable answer',
@@ -109,8 +106,7 @@ test('github: without enforcement a group with a failing pull request passes', a
   const scene = gatehouse('github').scene(FILES);
   const number = scene.openSilently(TWO_FILES, { title: 'things' });
   const headSha = scene.forge.enqueue(scene.repository, number);
-  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
   const statuses = scene.forge.statuses(scene.repository, headSha);
   t.deepEqual(
     statuses.map(({ state, description }) => ({ state, description })),

@@ -183,8 +183,7 @@ for (const name of ALL_FORGES) {
 
   async function succeed(t: ExecutionContext, arranged: readonly Arranged[]): Promise<void> {
     for (const { fact, scene, number } of arranged) {
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
       t.is(stateOf(scene, number), 'success', `${fact}: ${scene.comments(number)}`);
     }
   }
@@ -232,8 +231,7 @@ for (const name of ALL_FORGES) {
         },
       });
       scene.forge.fault({ path: counting, fault: { kind: 'status', status: 403 } });
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
       t.true(asked > 0, `${ROWS[name].title} was asked for ${fact}`);
       t.not(stateOf(scene, number), 'success', fact);
       scene.forge.clearFaults();
@@ -253,8 +251,7 @@ for (const name of ALL_FORGES) {
         const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
         stored = (await scene.door.database.query(query, [scene.repository])).rows;
       });
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
       // Else what changes after the reading would start no review.
       t.deepEqual(stored, [{ asks: [fact] }], fact);
     }
@@ -265,8 +262,7 @@ for (const name of ALL_FORGES) {
       const scene = gatehouse(name).scene({
         '.gatehouse.yml': "version: 1\nrules: [{ id: it, require: { title: '.' } }]\n",
       });
-      const number = await scene.open(FILES);
-      await scene.settled();
+      const number = await scene.settled(scene.open(FILES));
       const before = scene.forge.seen.length;
       await WAYS[fact].change(scene, number);
       await scene.settled();

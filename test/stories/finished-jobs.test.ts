@@ -6,8 +6,7 @@ const FILES = { '.gatehouse.yml': 'version: 1\nrules:\n  - id: titled\n    requi
 
 test('finished jobs are deleted after some minutes, and dead letters are kept', async (t) => {
   await using story = await tellStory('gitea', FILES);
-  await story.open({ 'a.txt': 'a\n' });
-  await story.settled();
+  await story.settled(story.open({ 'a.txt': 'a\n' }));
   const { database } = story.door;
   await database.query(
     `INSERT INTO gatehouse_jobs.job (name, data, created_on, start_after, keep_until)

@@ -34,15 +34,13 @@ for (const name of ALL_FORGES) {
     const paths = pathsOfReads(scene.repository, number);
     const reads = () => scene.forge.seen.filter(({ path }) => paths.test(path)).length;
     const readsBefore = reads();
-    await scene.tell({ kind: 'pull-request', number, action: 'labeled' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'labeled' }));
     t.true(reads() > readsBefore, 'the event was looked at');
     t.is(scene.writes(), writes, 'an event that changes nothing writes nothing');
 
     await scene.push(number, { 'src/app.ts': 'one\n2\nthree\n' });
     await scene.edit(number, { title: 'feat: count' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     t.is(scene.comments(number).length, 1);
     t.regex(scene.comments(number)[0] ?? '', /✅/);
   });

@@ -52,12 +52,10 @@ test('the reviews that follow from a comment or a push name its delivery too', a
   const started = new Date();
   await using _worker = await story.openDoor({}, { door: false, worker: true }, { log });
   // Its first resync may ask for a review, which would be one with that of the comment.
-  await story.resynced(started);
-  await story.settled();
+  await story.settled(story.resynced(started));
   const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
   const delivery = randomUUID();
-  await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
-  await story.settled();
+  await story.settled(story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery));
   // The end of a job is told when it is over.
   const said = () => lines.filter((line) => line['delivery'] === delivery).map(({ msg }) => msg);
   await until(() => said().includes('a pull request was reviewed'));

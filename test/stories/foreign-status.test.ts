@@ -21,13 +21,11 @@ for (const name of ['github', 'gitea'] as const) {
   test.serial(`${name}: a success that somebody forged never stands after its webhook`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     const before = await countedFor(gatehouse(name), 'mallory');
     for (const context of ['gatehouse/main', ...(name === 'github' ? ['Gatehouse/Main'] : [])]) {
       await scene.tell({ kind: 'status', status: forge(scene, number, 'success', context) });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'failure', context);
+      t.is(await scene.verdict(number), 'failure', context);
     }
     t.is((await countedFor(gatehouse(name), 'mallory')) - before, name === 'github' ? 2 : 1);
   });
@@ -40,16 +38,14 @@ for (const name of ['github', 'gitea'] as const) {
       forged = true;
       await scene.tell({ kind: 'status', status: forge(scene, number, 'success') });
     });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     t.true(forged);
     t.is(scene.status(number)?.state, 'failure');
   });
 
   test.serial(`${name}: the own status, and one of another commit, start no review`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'No type' }));
     const reads = () => scene.forge.seen.filter(({ path }) => pathsOfReads(scene.repository, number).test(path)).length;
     const before = reads();
     const { headSha } = scene.forge.pull(scene.repository, number);
@@ -68,8 +64,7 @@ for (const name of CLIENTS) {
   test.serial(`${name}: a forged success whose webhook was lost never outlives a resync`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'No type' });
-    const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
-    await scene.settled();
+    const other = await scene.settled(scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' }));
     await scene.resync();
     const before = await countedFor(gatehouse(name), 'mallory');
     forge(scene, number, 'success');

@@ -19,8 +19,7 @@ const APPROVED = {
 const GOOD = { title: 'feat: things' };
 
 async function redeliver(scene: Scene, number: number): Promise<void> {
-  await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
 }
 
 /** The second query: whether the pull request is still what was judged. */
@@ -32,10 +31,8 @@ test('github: a review ends by REST while its large query fails', async (t) => {
   await using story = await tellStory('github', FILES);
   const { forge } = story;
   forge.fault({ path: /^\/graphql\/repos\/.*\/facts$/, fault: { kind: 'status', status: 502 } });
-  const failing = await story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] });
-  await story.settled();
-  const passing = await story.open({ 'a.txt': 'text\n' }, GOOD);
-  await story.settled();
+  const failing = await story.settled(story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] }));
+  const passing = await story.settled(story.open({ 'a.txt': 'text\n' }, GOOD));
   t.deepEqual([story.states(failing), story.states(passing)], [['failure'], ['success']]);
 
   const before = [story.writes(), await judged(story)];
@@ -49,8 +46,7 @@ test('github: a review ends by REST while its large query fails', async (t) => {
 test('github: a status that somebody sets during a review is replaced', async (t) => {
   const scene = gatehouse('github').scene(APPROVED);
   const { forge, repository } = scene;
-  const number = await scene.open({ 'a.txt': 'a\n' }, GOOD);
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, GOOD));
   const ours = scene.status(number);
   t.is(ours?.state, 'pending');
   scene.when('POST', lookAt(repository, number), () => {
@@ -65,8 +61,7 @@ test('github: a status that somebody sets during a review is replaced', async (t
 test('github: our comment that is deleted during a review is written again', async (t) => {
   const scene = gatehouse('github').scene(FILES);
   const { forge, repository } = scene;
-  const number = await scene.open({ 'a.key': 'secret\n' }, GOOD);
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.key': 'secret\n' }, GOOD));
   t.is(scene.comments(number).length, 1);
   forge.edit(repository, number, { title: 'things' });
   scene.when('POST', lookAt(repository, number), () => forge.pull(repository, number).comments.splice(0));

@@ -54,8 +54,7 @@ for (const name of FORGES) {
       await forge.send(`${door.url}/webhook`, webhook);
       await scene.settled();
     };
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const event = { kind: 'pull-request', number, action: 'edited' } as const;
     forge.edit(repository, number, { title: 'other things' });
     const older = forge.webhook(repository, event, { secret: SECRET, deliveryId: randomUUID() });

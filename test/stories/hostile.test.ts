@@ -28,22 +28,19 @@ for (const name of CLIENTS) {
   test(`${name}: a policy that is too long is rejected with an explanation`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': TOO_LONG });
     const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
     t.regex(scene.comments(number).join(), /too large/);
 
     const calm = gatehouse(name).scene({ '.gatehouse.yml': policy(TITLED) });
     const proposing = await calm.open({ '.gatehouse.yml': TOO_LONG });
-    await calm.settled();
-    t.is(calm.status(proposing)?.state, 'failure');
+    t.is(await calm.verdict(proposing), 'failure');
     t.regex(calm.comments(proposing).join(), /too large/);
   });
 
   test(`${name}: a policy that is a link is an error, not taken for none`, async (t) => {
     const scene = gatehouse(name).scene(LINK);
     const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
     t.true(scene.status(number)?.description.includes(NO_FILE), scene.status(number)?.description);
     t.true(scene.comments(number).join().includes(NO_FILE));
   });
@@ -52,8 +49,7 @@ for (const name of CLIENTS) {
     for (const files of [{ '.gatehouse.yml': policy(TITLED) }, { 'README.md': 'x\n' }]) {
       const scene = gatehouse(name).scene(files);
       const number = await scene.open(LINK, { title: 'feat: x' });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'failure');
+      t.is(await scene.verdict(number), 'failure');
       t.true(scene.comments(number).join().includes(NO_FILE));
     }
   });
@@ -62,22 +58,19 @@ for (const name of CLIENTS) {
     const rule = `    require: { approvals: { from: [CODEOWNERS] } }`;
     const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(rule), 'CODEOWNERS/a.txt': '* @mallory\n' });
     const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
     t.regex(scene.comments(number).join(), /CODEOWNERS is a directory/);
 
     scene.forge.commit(scene.repository, 'main', { 'CODEOWNERS/a.txt': null, CODEOWNERS: '* @olivia\n' });
     await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
   });
 
   test(`${name}: a proposed policy that compiles too long fails and stops nothing`, async (t) => {
     // Nobody has to have asked Gatehouse for anything: the repository has no policy.
     const scene = impatient(name).scene({ 'README.md': 'x\n' });
     const number = await scene.open({ '.gatehouse.yml': SLOW_TO_PARSE });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.regex(scene.comments(number).join(), /reading this policy takes more than the 0\.4 seconds/);
     const metrics = await (await fetch(scene.door.metricsUrl)).text();
     t.regex(metrics, /gatehouse_tasks_ended_total\{task="parsePolicy",limit="time"\} \d/);
@@ -94,8 +87,7 @@ for (const name of CLIENTS) {
       forge.pushCommit(repository, number, fine);
       scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.false(scene.states(bad).includes('success'), scene.states(bad).join());
     t.is(scene.status(number)?.state, 'failure');
   });
@@ -112,8 +104,7 @@ for (const name of CLIENTS) {
       forge.pushCommit(repository, number, fine);
       scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.false(scene.states(bad).includes('success'), scene.states(bad).join());
     t.is(scene.status(number)?.state, 'failure');
   });

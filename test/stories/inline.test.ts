@@ -45,35 +45,29 @@ for (const name of ALL_FORGES) {
       ['app.ts:3', 'app.ts:5'],
     );
 
-    await scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\ndebugger; // and there\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\ndebugger; // and there\n' }));
     t.is(standing(scene, number).length, 1);
     t.true(first.includes(fingerprints(scene, number)[0]));
 
-    await scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'zero\none\nfixed\nthree\n' }));
     t.deepEqual(standing(scene, number), []);
     t.is(scene.status(number)?.state, 'success');
 
-    await scene.push(number, { 'app.ts': 'debugger; // here\none\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'debugger; // here\none\n' }));
     t.is(standing(scene, number).length, 1, 'what comes back is reported again');
   });
 
   test(`${name}: comments stay with their lines, and are new after a force-push`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const change = { 'app.ts': 'debugger; // here\ntwo\n' };
-    const number = await scene.open(change);
-    await scene.settled();
+    const number = await scene.settled(scene.open(change));
     const posted = () => scene.forge.pull(scene.repository, number).inlineComments.map(({ id, sha }) => ({ id, sha }));
     const first = posted();
-    await scene.push(number, { 'app.ts': 'debugger; // here\ntwo\nthree\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'debugger; // here\ntwo\nthree\n' }));
     t.deepEqual(posted(), first);
 
     const sha = scene.forge.forcePush(scene.repository, number, change);
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.is(standing(scene, number).length, 1);
     // GitHub moves its comments over to the new commit by itself.
     if (name !== 'github') {
@@ -86,19 +80,16 @@ for (const name of ALL_FORGES) {
 
   test(`${name}: two equal lines have a comment each`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'app.ts': 'debugger\ndebugger\n' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'app.ts': 'debugger\ndebugger\n' }));
     t.is(new Set(fingerprints(scene, number)).size, 2);
-    await scene.push(number, { 'app.ts': 'debugger\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'debugger\n' }));
     t.is(standing(scene, number).length, 1);
   });
 
   test(`${name}: comments of others that imitate Gatehouse's are not touched`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
-    const model = await scene.open({ 'app.ts': 'debugger\n' });
-    await scene.settled();
+    const model = await scene.settled(scene.open({ 'app.ts': 'debugger\n' }));
     const [stolen] = scene.inlines(model);
     const [review = ''] = scene.comments(model);
 
@@ -106,12 +97,10 @@ for (const name of ALL_FORGES) {
     forge.comment(repository, number, 'mallory', review);
     forge.commentInline(repository, number, 'mallory', { path: 'app.ts', line: 1, body: stolen?.body ?? '' });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.is(scene.comments(number).length, 1);
     t.is(scene.inlines(number).length, 1);
-    await scene.push(number, { 'app.ts': 'done\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'app.ts': 'done\n' }));
     t.is(scene.inlines(number).length, 0);
     const others = forge.pull(repository, number);
     t.deepEqual(

@@ -25,8 +25,7 @@ for (const name of CLIENTS) {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     forge.edit(repository, number, { title: 'Bad' });
     let fails = true;
     const listed = new RegExp(`/graphql$|^/repos/${repository}/pulls$`);
@@ -40,8 +39,7 @@ for (const name of CLIENTS) {
   test.serial(`${name}: no pull request stays green because its webhook is too large`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     const change = { title: 'Bad', body: READ };
     await untilResynced(gatehouse(name), scene, () =>
       t.throwsAsync(scene.edit(number, change), { message: /answered 413/ }),
@@ -53,12 +51,10 @@ for (const name of CLIENTS) {
     test.serial(`${name}: no reopened pull request is green unheard, its closing ${closing}`, async (t) => {
       const scene = gatehouse(name).scene(TITLED);
       const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'success');
+      t.is(await scene.verdict(number), 'success');
       const change = { title: 'Bad', body: UNREAD };
       if (closing === 'heard') {
-        await scene.close(number);
-        await scene.settled();
+        await scene.settled(scene.close(number));
         await t.throwsAsync(scene.edit(number, change), { message: /answered 413/ });
       } else {
         await t.throwsAsync(scene.edit(number, change), { message: /answered 413/ });
@@ -66,8 +62,7 @@ for (const name of CLIENTS) {
         await scene.resync();
       }
       await t.throwsAsync(scene.reopen(number), { message: /answered 413/ });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'pending');
+      t.is(await scene.verdict(number), 'pending');
       await scene.resync();
       t.is(scene.status(number)?.state, 'failure');
     });
@@ -78,8 +73,7 @@ for (const name of CLIENTS) {
     const policy = `${TITLED['.gatehouse.yml']}override: { by: [bob] }\n`;
     const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'Bad', body: 'short' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     await untilResynced(gatehouse(name), scene, () =>
       t.throwsAsync(scene.edit(number, { body: READ }), { message: /answered 413/ }),
     );
@@ -92,8 +86,7 @@ for (const name of CLIENTS) {
       t.is(scene.status(number)?.state, 'failure');
       t.regex(scene.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
       await scene.edit(number, { body: 'short' });
-      await scene.comment(number, 'bob', command);
-      await scene.settled();
+      await scene.settled(scene.comment(number, 'bob', command));
     }
     t.is(scene.status(number)?.state, 'success');
   });
@@ -104,8 +97,7 @@ for (const name of GITEAS) {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    const other = await scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' });
-    await scene.settled();
+    const other = await scene.settled(scene.open({ 'b.txt': 'b\n' }, { title: 'feat: b' }));
     // The webhooks of the one are answered 413, that of the other is lost.
     forge.edit(repository, number, { title: 'Bad', body: LARGE });
     forge.edit(repository, other, { title: 'Bad' });

@@ -23,8 +23,7 @@ for (const name of FORGES) {
   test(`${name}: no success stands while a review waits its hour, known or lost`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const kept = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a', author: 'mallory' });
-    const lost = await story.open({ 'b.txt': 'b\n' }, { title: 'feat: b', author: 'mallory' });
-    await story.settled();
+    const lost = await story.settled(story.open({ 'b.txt': 'b\n' }, { title: 'feat: b', author: 'mallory' }));
     for (const number of [kept, lost]) {
       t.is(story.status(number)?.state, 'success');
       for (let edit = 0; edit < MOST && !(await waits(story, number)); edit++) {
@@ -51,8 +50,7 @@ test('github: no success stands while its review waits for the limit of requests
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
   const { forge } = story;
   const green = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  const red = await story.open({ 'b.txt': 'b\n' }, { title: 'b' });
-  await story.settled();
+  const red = await story.settled(story.open({ 'b.txt': 'b\n' }, { title: 'b' }));
   limitReads(story);
   for (const number of [green, red]) {
     forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
@@ -76,8 +74,7 @@ function limitReads({ forge }: Story): void {
 test('github: a success is withdrawn before a wait, though the forge does not take that at first', async (t) => {
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
   const { forge } = story;
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
   limitReads(story);
   const path = new RegExp(`/statuses/${forge.pull(REPOSITORY, number).headSha}$`);
   forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'status', status: 502 } });
@@ -91,8 +88,7 @@ test('github: a success that somebody else sets over a failure does not stand du
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
   const { forge } = story;
   const number = await story.open({ 'a.txt': 'a\n' }, { title: 'a' });
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
+  t.is(await story.verdict(number), 'failure');
   // Not even the pull request can be read, with the statuses of its head.
   forge.rateLimit.remaining = 100;
   forge.graphql.points.remaining = 0;
@@ -106,8 +102,7 @@ test('github: a success that somebody else sets over a failure does not stand du
 test('github: a merged pull request keeps its status while its record waits', async (t) => {
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
   const { forge } = story;
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
   const { headSha } = forge.pull(REPOSITORY, number);
   t.true(forge.merge(REPOSITORY, number));
   forge.rateLimit.remaining = 100;

@@ -21,22 +21,19 @@ for (const name of FORGES) {
   test.serial(`${name}: no comments of strangers keep Gatehouse's own from being updated`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'Bad' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'Bad' }));
     t.regex(scene.comments(number).join(), /titled/);
     for (let written = 0; written < COMMENTS; written += 1) {
       forge.comment(repository, number, 'mallory', longText(name));
     }
-    await scene.edit(number, { title: 'feat: good' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'feat: good' }));
     t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
     t.is(scene.comments(number).length, 1);
     t.notRegex(scene.comments(number).join(), /titled/);
 
     // After a push nothing but the id leads to it.
     await scene.push(number, { 'b.txt': 'b\n' });
-    await scene.edit(number, { title: 'Bad' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'Bad' }));
     t.is(scene.comments(number).length, 1);
     t.regex(scene.comments(number).join(), /titled/);
     t.is(scene.status(number)?.description, '1 of 1 rule failed: titled');
@@ -50,10 +47,8 @@ for (const name of FORGES) {
       forge.comment(repository, number, 'mallory', longText(name));
     }
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
-    await scene.comment(number, 'mallory', '/gatehouse help');
-    await scene.settled();
+    t.is(await scene.verdict(number), 'failure');
+    await scene.settled(scene.comment(number, 'mallory', '/gatehouse help'));
     const jobs = (await scene.door.jobs()).filter(({ key }) => key.startsWith(`${repository}#`));
     t.deepEqual([...new Set(jobs.map(({ state }) => state))], ['completed'], 'none is tried again and again');
   });

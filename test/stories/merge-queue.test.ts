@@ -33,8 +33,7 @@ async function requestChecks(
   if (group === undefined) {
     throw new Error('the queue is empty');
   }
-  await scene.tell({ kind: 'merge-group', action: 'checks_requested', ...group, ...other });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', ...group, ...other }));
   return scene.forge.statuses(scene.repository, group.headSha).map(({ context, state, description }) => {
     return { context, state, description };
   });
@@ -42,8 +41,7 @@ async function requestChecks(
 
 /** Where none was seen yet, nothing is said of what goes wrong. */
 async function seeThePolicy(scene: Scene): Promise<void> {
-  await scene.open({ 'seen.txt': 'a\n' }, { title: 'feat: seen' });
-  await scene.settled();
+  await scene.settled(scene.open({ 'seen.txt': 'a\n' }, { title: 'feat: seen' }));
 }
 
 const states = (statuses: readonly { readonly state: string }[]) => statuses.map(({ state }) => state);
@@ -188,8 +186,7 @@ test('github: a status forged for a group never stands after its webhook', async
   const headSha = group?.headSha ?? '';
   t.is((await requestChecks(scene, group)).at(-1)?.state, 'failure');
   const forged = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' };
-  await scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, headSha, forged) });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'status', status: scene.forge.setStatus(scene.repository, headSha, forged) }));
   t.deepEqual(states(scene.forge.statuses(scene.repository, headSha)), ['pending', 'failure', 'success', 'failure']);
 });
 

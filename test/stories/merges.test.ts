@@ -45,8 +45,7 @@ function dateMerge({ forge, repository }: Scene, number: number, time: number): 
 async function tellMerge(scene: Scene, number: number, before: string, by: string): Promise<void> {
   const { baseBranch, merged } = scene.forge.pull(scene.repository, number);
   await scene.tell({ kind: 'push', branch: baseBranch, commits: merged?.commits.length ?? 1, before, by });
-  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
 }
 
 /** Of pull requests and pushes. */
@@ -87,8 +86,7 @@ for (const name of FORGES) {
 
   test(`${name}: no merge past a red status, or without one, has passed`, async (t) => {
     const scene = shared(name).scene(FILES);
-    const red = await scene.open({ 'a.ts': 'a\n' }, BAD);
-    await scene.settled();
+    const red = await scene.settled(scene.open({ 'a.ts': 'a\n' }, BAD));
     await merge(scene, red, { by: 'root' });
     const unseen = scene.openSilently({ 'b.ts': 'b\n' }, GOOD);
     await merge(scene, unseen, { by: 'root' });
@@ -99,8 +97,7 @@ for (const name of FORGES) {
   test(`${name}: a success that somebody else set under Gatehouse’s name passes nothing`, async (t) => {
     const scene = shared(name).scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, BAD));
     const status = { context: 'gatehouse/main', state: 'success', description: 'All is well' } as const;
     forge.setStatus(repository, scene.head(number), { ...status, author: 'mallory' });
     await merge(scene, number, { by: 'mallory' });
@@ -109,10 +106,8 @@ for (const name of FORGES) {
 
   test(`${name}: an override is named with the merge that it let through`, async (t) => {
     const scene = shared(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'a\n' }, BAD);
-    await scene.settled();
-    await scene.comment(number, 'bob', `/gatehouse override title ${scene.head(number)} urgent`);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, BAD));
+    await scene.settled(scene.comment(number, 'bob', `/gatehouse override title ${scene.head(number)} urgent`));
     await merge(scene, number);
     const [found] = await merges(scene);
     t.is(found?.outcome, 'overridden');
@@ -123,8 +118,7 @@ for (const name of FORGES) {
     const story = shared(name);
     const scene = story.scene(FILES);
     const green = await scene.open({ 'a.ts': 'a\n' }, GOOD);
-    const red = await scene.open({ 'b.ts': 'b\n' }, BAD);
-    await scene.settled();
+    const red = await scene.settled(scene.open({ 'b.ts': 'b\n' }, BAD));
     await merge(scene, green, { isTold: false });
     await merge(scene, red, { isTold: false, by: 'root' });
     await workerComesBy(story, {}, [scene.repository]);
@@ -134,41 +128,34 @@ for (const name of FORGES) {
   test(`${name}: no merge is recorded twice, and none is lost to an error of the forge`, async (t) => {
     const story = shared(name);
     const scene = story.scene(FILES);
-    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, GOOD));
     const path = new RegExp(`^/repos/${scene.repository}/.*statuses`);
     scene.forge.fault({ method: 'GET', path, times: 2, fault: { kind: 'status', status: 403 } });
     await merge(scene, number, { isTold: false });
-    await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
     t.deepEqual(await shown(scene), []);
     await workerComesBy(story, {}, [scene.repository]);
     t.deepEqual(await shown(scene), [`passed #${number} bob`]);
     scene.forge.label(scene.repository, number, 'late');
-    await scene.tell({ kind: 'pull-request', number, action: 'labeled' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'labeled' }));
     t.deepEqual(await shown(scene), [`passed #${number} bob`]);
   });
 
   test(`${name}: a push that no pull request brought is direct, and names who pushed`, async (t) => {
     const scene = shared(name).scene(FILES);
     const { forge, repository } = scene;
-    await scene.push('main', { 'a.ts': 'a\n' }, { 'b.ts': 'b\n' });
-    await scene.settled();
+    await scene.settled(scene.push('main', { 'a.ts': 'a\n' }, { 'b.ts': 'b\n' }));
     t.deepEqual(await shown(scene), ['direct push alice']);
-    await scene.push('topic', { 'c.ts': 'c\n' });
-    await scene.settled();
+    await scene.settled(scene.push('topic', { 'c.ts': 'c\n' }));
     t.is((await shown(scene)).length, 1, 'another branch');
 
-    const number = await scene.open({ 'd.ts': 'd\n' }, GOOD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'd.ts': 'd\n' }, GOOD));
     const before = forge.head(repository, 'main');
     forge.commit(repository, 'main', { 'evil.ts': 'x\n' });
     forge.commit(repository, 'main', { 'evil.ts': 'y\n' });
     forge.merge(repository, number, { how: 'squash', by: 'mallory', force: true });
     dateMerge(scene, number, Date.now() + LATER_MS);
-    await scene.tell({ kind: 'push', branch: 'main', commits: 3, before, by: 'mallory' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main', commits: 3, before, by: 'mallory' }));
     t.deepEqual((await shown(scene)).slice(1), ['direct push mallory'], 'more than its pull request has');
   });
 
@@ -182,19 +169,16 @@ for (const name of FORGES) {
     await merge(scene, second, { how: 'squash' });
     const before = forge.head(repository, 'main');
     forge.reset(repository, 'main', back);
-    await scene.tell({ kind: 'push', branch: 'main', commits: 0, before, by: 'mallory' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main', commits: 0, before, by: 'mallory' }));
     t.deepEqual((await shown(scene)).toSorted(), ['direct push mallory', 'passed #1 bob', 'passed #2 bob']);
   });
 
   test(`${name}: nothing is said of pushes to a repository that is gone`, async (t) => {
     const scene = shared(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, GOOD));
     await merge(scene, number, { isTold: false });
     scene.forge.deleteRepository(scene.repository);
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.deepEqual(await shown(scene), []);
   });
 
@@ -202,12 +186,10 @@ for (const name of FORGES) {
     const scene = shared(name).scene(FILES);
     const { forge, repository } = scene;
     await scene.push('next', { 'next.ts': 'a\n' });
-    const number = await scene.open({ 'a.ts': 'a\n' }, { ...GOOD, base: 'next' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, { ...GOOD, base: 'next' }));
     await merge(scene, number, { how: 'fast-forward' });
     forge.reset(repository, 'main', scene.head(number));
-    await scene.tell({ kind: 'push', branch: 'main', by: 'mallory' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main', by: 'mallory' }));
     t.deepEqual((await shown(scene)).toSorted(), ['direct push mallory', `passed #${number} bob`]);
   });
 
@@ -218,8 +200,7 @@ for (const name of FORGES) {
     await merge(scene, first);
     await scene.rename(`${scene.repository.split('/')[1]}-renamed`);
     await merge(scene, second, { by: 'root' });
-    await scene.tell({ kind: 'pull-request', number: first, action: 'labeled' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number: first, action: 'labeled' }));
     t.deepEqual(await shown(scene), [`bypassed #${second} root`]);
   });
 }
@@ -231,13 +212,11 @@ for (const { before: first, after: last, outcome } of [
   test(`github: a merge queue’s merge is ${outcome} by the status of its group alone`, async (t) => {
     const scene = shared('github').scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'a\n' }, first);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, first));
     const before = forge.head(repository, 'main');
     forge.edit(repository, number, last);
     const headSha = forge.enqueue(repository, number);
-    await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
     forge.mergeQueue(repository, 'main');
     dateMerge(scene, number, Date.now() + LATER_MS);
     const by = 'github-merge-queue[bot]';
@@ -249,15 +228,12 @@ for (const { before: first, after: last, outcome } of [
 test('gitea: nobody who merges by hand chooses the time whose status counts', async (t) => {
   const scene = shared('gitea').scene(FILES);
   const { forge, repository } = scene;
-  const number = await scene.open({ 'a.ts': 'a\n' }, GOOD);
-  await scene.settled();
-  await scene.edit(number, BAD);
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, GOOD));
+  await scene.settled(scene.edit(number, BAD));
   const commit = forge.commit(repository, 'by-hand', { 'a.ts': 'a\n' }, { merging: [scene.head(number)] });
   forge.mergeByHand(repository, number, commit, 'mallory', '2026-01-01T00:00:00Z');
   const pull = forge.pull(repository, number);
   pull.merged &&= { ...pull.merged, closedAt: new Date(Date.now() + LATER_MS).toISOString() };
-  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
   t.deepEqual(await shown(scene), [`bypassed #${number} mallory`]);
 });

@@ -9,12 +9,10 @@ test('github: a forbidden draft is undecided if it is not told', async (t) => {
   const { forge, repository, ...scene } = gatehouse('github').scene({ '.gatehouse.yml': policy });
   forge.fault({ path: new RegExp(`^/graphql/repos/${repository}/pulls/`), fault: { kind: 'status', status: 502 } });
   const number = await scene.open({ 'a.txt': 'a\n' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'success', 'where it tells');
+  t.is(await scene.verdict(number), 'success', 'where it tells');
 
   const answers = new RegExp(`^/repos/${repository}/pulls/1$`);
   forge.fault({ path: answers, fault: { kind: 'replace', text: '"draft":', by: '"x":' } });
   await scene.edit(number, { title: 'feat: another' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'error');
+  t.is(await scene.verdict(number), 'error');
 });

@@ -22,8 +22,7 @@ for (const name of FORGES) {
       const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
       const number = scene.openSilently(CHANGE);
       const reads = failReads(scene, status);
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
       t.deepEqual(scene.states(number), []);
 
       reads.fail = false;
@@ -40,31 +39,26 @@ for (const name of FORGES) {
   test(`${name}: a policy that somebody only proposes makes no other pull request hear`, async (t) => {
     const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
     const proposal = await scene.open(POLICY, { title: 'feat: a policy' });
-    await scene.settled();
-    t.is(scene.status(proposal)?.state, 'success');
+    t.is(await scene.verdict(proposal), 'success');
     const number = scene.openSilently(CHANGE);
     failReads(scene);
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     t.deepEqual(scene.states(number), []);
   });
 
   test(`${name}: where a policy was seen once, a pull request hears that it could not be read`, async (t) => {
     const scene = gatehouse(name).scene(POLICY);
-    await scene.open(CHANGE, { title: 'feat: first' });
-    await scene.settled();
+    await scene.settled(scene.open(CHANGE, { title: 'feat: first' }));
     const number = scene.openSilently({ 'b.txt': 'b\n' });
     failReads(scene);
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
   });
 
   test(`${name}: a success from before the database was lost never stays while files cannot be read`, async (t) => {
     const scene = gatehouse(name).scene(POLICY);
     const number = await scene.open(CHANGE, { title: 'feat: first' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     for (const [table, column] of [
       ['repositories', 'name'],
       ['reviews', 'repository'],
@@ -75,8 +69,7 @@ for (const name of FORGES) {
     }
     failReads(scene);
     await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
   });
 
   test(`${name}: a success that somebody else set never stays on what cannot be read`, async (t) => {
@@ -86,8 +79,7 @@ for (const name of FORGES) {
     const success = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' } as const;
     scene.forge.setStatus(scene.repository, scene.head(number), success);
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
   });
 }
 
@@ -97,14 +89,11 @@ test('github: a merge group without a policy hears nothing of a queue that canno
   const headSha = scene.forge.enqueue(scene.repository, number);
   const path = new RegExp(`^/graphql/repos/${scene.repository}/merge-queue$`);
   scene.forge.fault({ path, times: 6, fault: { kind: 'status', status: 502 } });
-  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
   t.deepEqual(scene.forge.statuses(scene.repository, headSha), []);
-  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
   t.deepEqual(scene.forge.statuses(scene.repository, headSha), [], 'nor of one that can');
   scene.forge.dequeue(scene.repository, number);
-  await scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
   t.deepEqual(scene.forge.statuses(scene.repository, headSha), [], 'nor of one that is in the queue no more');
 });

@@ -41,18 +41,15 @@ for (const name of FORGES) {
     const number = scene.openSilently(TWO_FILES);
     isNotFound(scene, number, { times: 1 });
     await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
   });
 
   test(`${name}: a pull request that is not found once keeps what is known of it`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
-    const number = await scene.open(TWO_FILES);
-    await scene.settled();
+    const number = await scene.settled(scene.open(TWO_FILES));
     const comments = scene.comments(number);
     isNotFound(scene, number, { times: 1 });
-    await scene.edit(number, { title: 'another' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'another' }));
     t.deepEqual([scene.status(number)?.state, scene.comments(number)], ['failure', comments]);
     t.is((await rows(scene)).length, 1);
   });
@@ -61,13 +58,11 @@ for (const name of FORGES) {
     const lines: { readonly level: string; readonly msg: string }[] = [];
     const log = makeLog('info', { write: (line: string) => lines.push(JSON.parse(line)) });
     await using scene = await tellStory(name, { '.gatehouse.yml': POLICY }, {}, { door: true, worker: true }, { log });
-    const number = await scene.open(TWO_FILES);
-    await scene.settled();
+    const number = await scene.settled(scene.open(TWO_FILES));
     isNotFound(scene, number, {});
     scene.forge.forgetRequests();
     lines.length = 0;
-    await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'edited' }));
     t.deepEqual(await rows(scene), []);
     t.deepEqual(await deadLetters(scene), []);
     const asked = scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}`);
@@ -85,6 +80,5 @@ test('github: a base branch that is not found once never ends a review', async (
   const number = scene.openSilently(TWO_FILES);
   isNotFound(scene, number, { part: 'git/ref/heads/main', times: 1 });
   await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'failure');
+  t.is(await scene.verdict(number), 'failure');
 });

@@ -39,8 +39,7 @@ for (const name of FORGES) {
   test(`${name}: an observed rule is recorded and counted, and not shown`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
     const before = await counted(scene, 'failed');
-    const number = await scene.open(TODO, { title: 'feat: a' });
-    await scene.settled();
+    const number = await scene.settled(scene.open(TODO, { title: 'feat: a' }));
     t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
     t.deepEqual(scene.comments(number), []);
     t.deepEqual(scene.inlines(number), []);
@@ -52,8 +51,7 @@ for (const name of FORGES) {
     ]);
     t.true((await counted(scene, 'failed')) > before);
 
-    const failing = await scene.open({ 'b.txt': 'TODO: later\n' }, { title: 'things' });
-    await scene.settled();
+    const failing = await scene.settled(scene.open({ 'b.txt': 'TODO: later\n' }, { title: 'things' }));
     t.deepEqual(scene.status(failing), { state: 'failure', description: '1 of 1 rule failed: titled' });
     t.notRegex(scene.comments(failing).join(), /no-todo|reviewed|docs|TODO/);
     t.regex(scene.comments(failing).join(), /1 problem to fix/);
@@ -69,8 +67,7 @@ for (const name of FORGES) {
     const policy = POLICY.replace('approvals: 1', "approvals: { from: ['@acme/core'] }");
     const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
     scene.forge.fault({ method: 'GET', path: /^\/(orgs|teams)\//, fault: { kind: 'status', status: 500 } });
-    const number = await scene.open(TODO, { title: 'feat: a' });
-    await scene.settled();
+    const number = await scene.settled(scene.open(TODO, { title: 'feat: a' }));
     t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
     t.deepEqual(
       (await recorded(scene, number)).slice(1, 3),
@@ -82,15 +79,12 @@ for (const name of FORGES) {
   test(`${name}: an observed rule follows reviews until its level is raised`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
     const { forge, repository } = scene;
-    const number = await scene.open(TODO, { title: 'feat: a' });
-    await scene.settled();
-    await scene.review(number, 'bob', 'approved');
-    await scene.settled();
+    const number = await scene.settled(scene.open(TODO, { title: 'feat: a' }));
+    await scene.settled(scene.review(number, 'bob', 'approved'));
     t.is((await recorded(scene, number))[2], 'reviewed observe passed');
 
     forge.commit(repository, 'main', { '.gatehouse.yml': POLICY.replaceAll('level: observe', 'level: error') });
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.deepEqual(scene.status(number), { state: 'failure', description: '1 of 3 rules failed: no-todo' });
     t.is(scene.inlines(number).length, 1);
   });
@@ -100,19 +94,16 @@ test('an observed rule that takes too long to evaluate ends no other', async (t)
   const policy = `version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n  - id: slow\n    level: observe\n${SLOW_TO_EVALUATE}\n`;
   const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
   const files = Array.from({ length: 8 }, (_, index) => [`src/${index}.txt`, noise(1_000)] as const);
-  const number = await scene.open(Object.fromEntries(files), { title: 'feat: a' });
-  await scene.settled();
+  const number = await scene.settled(scene.open(Object.fromEntries(files), { title: 'feat: a' }));
   t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
   t.deepEqual(await recorded(scene, number), ['titled error passed', 'slow observe undecided']);
 });
 
 test('an override of an observed rule is not needed, and the comment says no more', async (t) => {
   const scene = gatehouse('github').scene({ '.gatehouse.yml': POLICY });
-  const number = await scene.open(TODO, { title: 'things' });
-  await scene.settled();
+  const number = await scene.settled(scene.open(TODO, { title: 'things' }));
   const { headSha } = scene.forge.pull(scene.repository, number);
-  await scene.comment(number, 'bob', `/gatehouse override no-todo ${headSha} hotfix`);
-  await scene.settled();
+  await scene.settled(scene.comment(number, 'bob', `/gatehouse override no-todo ${headSha} hotfix`));
   t.regex(scene.comments(number).join(), /The override of `no-todo` by `bob` is not needed: the rule does not block/);
   t.is(scene.status(number)?.state, 'failure');
 });

@@ -18,8 +18,7 @@ const commandFor = (scene: Scene, number: number) => `/gatehouse override titled
 
 /** A pull request that fails. */
 async function opened(scene: Scene): Promise<number> {
-  const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
   return number;
 }
 
@@ -35,19 +34,16 @@ for (const name of FORGES) {
     const number = await opened(scene);
     const before = await counted();
     const comment = await scene.comment(number, 'bob', commandFor(scene, number));
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     t.is(await counted(), before + 1);
 
     await scene.edit(number, { body: 'Judged again' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     t.is(await counted(), before + 1, 'each override once');
 
     forge.deleteComment(repository, number, comment);
     await resyncNow(gatehouse(name));
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
   });
 }
 
@@ -63,13 +59,11 @@ for (const name of ALL_FORGES) {
     const comment = forge.pull(repository, number).comments.find((candidate) => candidate.id === id);
     Object.assign(comment ?? {}, { at: new Date(Date.now() - 3_600_000).toISOString() });
     await scene.edit(number, { body: 'Judged again' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, name === 'github' ? 'success' : 'failure');
+    t.is(await scene.verdict(number), name === 'github' ? 'success' : 'failure');
     if (name !== 'github') {
       t.regex(scene.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
       await scene.comment(number, 'bob', command);
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'success');
+      t.is(await scene.verdict(number), 'success');
     }
   });
 }
@@ -79,16 +73,14 @@ test.serial('gitea: the edit of a comment is still known after its repository wa
   const { forge, repository } = scene;
   const number = await opened(scene);
   const comment = await scene.comment(number, 'bob', 'Thanks!');
-  await scene.editComment(number, 'alice', comment, commandFor(scene, number));
-  await scene.settled();
+  await scene.settled(scene.editComment(number, 'alice', comment, commandFor(scene, number)));
   editedAtOnce(scene, number, comment);
   forge.fault({ path: new RegExp(`^/repos/${repository}`), fault: { kind: 'status', status: 404 } });
   await resyncNow(gatehouse('gitea'));
   await scene.settled();
   forge.clearFaults();
   await scene.edit(number, { body: 'Judged again' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'failure');
+  t.is(await scene.verdict(number), 'failure');
   t.regex(scene.comments(number).join(), /by `bob` was edited\./);
 });
 
@@ -96,20 +88,17 @@ test.serial('gitea: a webhook for another pull request does not hide the edit of
   const scene = tell('gitea');
   const { forge, repository } = scene;
   const number = await opened(scene);
-  const other = await scene.open({ 'b.txt': 'b\n' });
-  await scene.settled();
+  const other = await scene.settled(scene.open({ 'b.txt': 'b\n' }));
   const comment = forge.comment(repository, number, 'bob', 'Thanks!');
   const command = commandFor(scene, number);
   // Whoever knows the webhook's secret can send it before the comment is posted: ids are consecutive.
   await scene.tell({ kind: 'comment', number: other, comment: { ...comment, body: command }, action: 'created' });
   await scene.settled();
   await scene.tell({ kind: 'comment', number, comment, action: 'created' });
-  await scene.editComment(number, 'alice', comment.id, command);
-  await scene.settled();
+  await scene.settled(scene.editComment(number, 'alice', comment.id, command));
   editedAtOnce(scene, number, comment.id);
   await scene.edit(number, { body: 'Judged again' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'failure');
+  t.is(await scene.verdict(number), 'failure');
   t.regex(scene.comments(number).join(), /by `bob` was edited\./);
 });
 

@@ -21,8 +21,7 @@ const commandFor = (scene: Scene, number: number, reason = 'hotfix 4711') =>
 /** A pull request that fails. */
 async function opened(scene: Scene, details: Parameters<Scene['open']>[1] = RED): Promise<number> {
   scene.forge.createTeam('acme/leads', ['carol']);
-  const number = await scene.open({ 'a.txt': 'a\n' }, { ...RED, ...details });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { ...RED, ...details }));
   return number;
 }
 
@@ -35,14 +34,12 @@ for (const name of FORGES) {
       /\n```\n(\/gatehouse override titled [0-9a-f]{40} )\n```\n/.exec(scene.comments(number).join())?.[1] ?? '';
     t.is(line.trim(), commandFor(scene, number, '').trim());
 
-    await scene.comment(number, 'carol', `${line}hotfix 4711\r\n\r\nSee the chat.`);
-    await scene.settled();
+    await scene.settled(scene.comment(number, 'carol', `${line}hotfix 4711\r\n\r\nSee the chat.`));
     t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: hotfix 4711' });
     t.regex(scene.comments(number).join(), /\| 🔓 \| `titled` \| `carol`: `hotfix 4711` \|/);
 
     await scene.push(number, { 'a.txt': 'b\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.false(scene.states(number).includes('success'));
     t.regex(
       scene.comments(number).join(),
@@ -55,39 +52,32 @@ for (const name of FORGES) {
     const number = await opened(scene);
     const text = commandFor(scene, number);
     const comment = await scene.comment(number, 'bob', text);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
 
     // In the second of the posting, mostly: Gitea and Forgejo show the same times as before.
     await scene.editComment(number, 'alice', comment, `${text}!`);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.regex(scene.comments(number).join(), /The override of `titled` by `bob` was edited\./);
 
     await scene.editComment(number, 'alice', comment, text);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
   });
 
   test(`${name}: an override ends when its comment is deleted`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await opened(scene);
     const comment = await scene.comment(number, 'bob', commandFor(scene, number));
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     await scene.deleteComment(number, 'alice', comment);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     t.notRegex(scene.comments(number).join(), /🔓/);
   });
 
   test(`${name}: a comment of others that becomes a command by an edit is none`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await opened(scene);
-    const comment = await scene.comment(number, 'bob', 'Thanks!');
-    await scene.settled();
-    await scene.editComment(number, 'alice', comment, commandFor(scene, number));
-    await scene.settled();
+    const comment = await scene.settled(scene.comment(number, 'bob', 'Thanks!'));
+    await scene.settled(scene.editComment(number, 'alice', comment, commandFor(scene, number)));
     t.deepEqual(scene.states(number), ['failure']);
     t.regex(scene.comments(number).join(), /by `bob` was edited\./);
   });
@@ -95,11 +85,9 @@ for (const name of FORGES) {
   test(`${name}: a command to override is answered once where the policy lets nobody`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY.replace(/^override.*\n/m, '') });
     const number = await opened(scene);
+    await scene.settled(scene.comment(number, 'bob', commandFor(scene, number)));
     await scene.comment(number, 'bob', commandFor(scene, number));
-    await scene.settled();
-    await scene.comment(number, 'bob', commandFor(scene, number));
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     const answers = scene.comments(number).filter((text) => text.includes('Gatehouse knows two commands'));
     t.is(answers.length, 1);
     t.notRegex(scene.comments(number).join(), /Overrides that do not count|<summary>Override/);
@@ -109,8 +97,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(FILES);
     const number = await opened(scene);
     for (const text of ['/gatehouse', '/gatehouse help', '/gatehouse overide it']) {
-      await scene.comment(number, 'dave', text);
-      await scene.settled();
+      await scene.settled(scene.comment(number, 'dave', text));
     }
     t.is(scene.comments(number).length, 2);
     t.regex(scene.comments(number).at(-1) ?? '', /\/gatehouse recheck/);
@@ -121,8 +108,7 @@ for (const name of FORGES) {
     for (const files of [{ 'README.md': 'Hello\n' }, { '.gatehouse.yml': `${POLICY}comments: off\n` }]) {
       const scene = gatehouse(name).scene(files);
       const number = await opened(scene);
-      await scene.comment(number, 'dave', '/gatehouse help');
-      await scene.settled();
+      await scene.settled(scene.comment(number, 'dave', '/gatehouse help'));
       t.deepEqual(scene.comments(number), []);
     }
   });
@@ -140,14 +126,12 @@ for (const name of FORGES) {
       ).rows[0]?.at.getTime();
     forge.addOutsider('mallory');
     const first = await reviewed();
-    await scene.comment(number, 'mallory', '/gatehouse recheck');
-    await scene.settled();
+    await scene.settled(scene.comment(number, 'mallory', '/gatehouse recheck'));
     t.is(await reviewed(), first, 'not for somebody who may not write');
     // No webhook tells of it.
     forge.edit(repository, number, { title: 'feat: things' });
     await scene.comment(number, 'alice', '/gatehouse recheck');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     const second = await reviewed();
     t.not(second, first);
     const setRechecked = (to: string) =>
@@ -157,12 +141,10 @@ for (const name of FORGES) {
       );
     // So that the minute is not over, however long this test takes.
     await setRechecked("rechecked_at + interval '1 hour'");
-    await scene.comment(number, 'bob', '/gatehouse recheck');
-    await scene.settled();
+    await scene.settled(scene.comment(number, 'bob', '/gatehouse recheck'));
     t.is(await reviewed(), second, 'not twice in a minute');
     await setRechecked("now() - interval '61 seconds'");
-    await scene.comment(number, 'bob', '/gatehouse recheck');
-    await scene.settled();
+    await scene.settled(scene.comment(number, 'bob', '/gatehouse recheck'));
     t.not(await reviewed(), second, 'again after a minute');
     t.is(scene.comments(number).length, 1);
   });

@@ -20,8 +20,7 @@ function strangersSay(scene: Scene, number: number, state: State, many: number, 
 }
 
 async function judge(scene: Scene, number: number): Promise<string> {
-  await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
   return scene.status(number)?.state ?? 'none';
 }
 

@@ -22,8 +22,7 @@ rules:
 const TWO_FILES = { 'a.txt': 'a\n', 'b.txt': 'b\n' };
 
 async function judged(scene: Scene, files: Readonly<Record<string, string | null>>): Promise<number> {
-  const number = await scene.open(files);
-  await scene.settled();
+  const number = await scene.settled(scene.open(files));
   return number;
 }
 
@@ -48,8 +47,7 @@ for (const name of FORGES) {
     t.is(scene.status(other)?.state, 'error');
     scene.forge.merge(scene.repository, number);
     await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
-    t.is(scene.status(other)?.state, 'success', 'what was open when the policy was fixed is judged again');
+    t.is(await scene.verdict(other), 'success', 'what was open when the policy was fixed is judged again');
     t.regex(scene.comments(other).join(), /✅/);
   });
 
@@ -74,8 +72,7 @@ for (const name of FORGES) {
     t.regex(scene.comments(number).join(), /as this pull request changes it has faults.*`\.gatehouse\.yml:4:5`/s);
 
     await scene.push(number, { '.gatehouse.yml': STRICT });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
   });
 
   test(`${name}: the first policy of a repository is checked in its pull request`, async (t) => {
@@ -99,8 +96,7 @@ for (const name of FORGES) {
     );
     t.deepEqual(others, []);
     await scene.push(number, { [path]: null, [meant]: STRICT });
-    await scene.settled();
-    t.not(scene.status(number)?.state, 'failure', meant);
+    t.not(await scene.verdict(number), 'failure', meant);
     const writes = scene.writes();
     await judged(scene, { 'deep/gatehouse.yml': STRICT, '.github/workflows/gatehouse.yml': 'on: push\n' });
     t.is(scene.writes(), writes, 'other files have such names for other reasons');
@@ -130,13 +126,11 @@ for (const name of FORGES) {
     const first = await judged(scene, TWO_FILES);
     const second = await judged(scene, { 'c.txt': 'c\n', 'd.txt': 'd\n' });
     const elsewhere = await scene.open({ 'e.txt': 'e\n', 'f.txt': 'f\n' }, { base: 'release' });
-    const closed = await scene.open({ 'g.txt': 'g\n', 'h.txt': 'h\n' });
-    await scene.settled();
+    const closed = await scene.settled(scene.open({ 'g.txt': 'g\n', 'h.txt': 'h\n' }));
     forge.close(repository, closed);
 
     forge.commit(repository, 'main', { '.gatehouse.yml': STRICT });
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.deepEqual(
       [first, second, elsewhere, closed].map((number) => scene.status(number)?.state),
       ['failure', 'failure', 'success', 'pending'],
@@ -144,8 +138,7 @@ for (const name of FORGES) {
 
     forge.commit(repository, 'main', { 'README.md': 'Nothing of the policy\n' });
     const writes = scene.writes();
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.is(scene.writes(), writes);
   });
 
@@ -172,8 +165,7 @@ for (const name of FORGES) {
       story.forge.rename(common.repository, `${moved}-of-${common.repository.split('/')[1]}`);
       story.forge.commit(`${moved}-of-${common.repository.split('/')[1]}`, 'main', { '.gatehouse.yml': LENIENT });
       await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'error', moved);
+      t.is(await scene.verdict(number), 'error', moved);
       t.false(scene.states(number).includes('success'));
       t.regex(scene.comments(number).join(), /was renamed or transferred: name it as it is called now/);
     }
@@ -188,8 +180,7 @@ for (const name of FORGES) {
     story.forge.deleteRepository(common.repository);
     story.forge.createRepository(common.repository, { '.gatehouse.yml': LENIENT });
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'error');
+    t.is(await scene.verdict(number), 'error');
     t.false(scene.states(number).includes('success'));
     t.regex(scene.comments(number).join(), /extend a policy under another name/, 'what to do');
 
@@ -197,8 +188,7 @@ for (const name of FORGES) {
     story.forge.rename(common.repository, renamed);
     story.forge.commit(scene.repository, 'main', { '.gatehouse.yml': `version: 1\nextends: ${renamed}@main\n` });
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
   });
 
   test(`${name}: a proposal never decides which repository a name means`, async (t) => {

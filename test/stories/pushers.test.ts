@@ -31,22 +31,19 @@ async function pushes(scene: Scene, number: number, by: string, text = `${by}\n`
 
 async function rebases(scene: Scene, number: number, by: string): Promise<void> {
   scene.forge.forcePush(scene.repository, number, { 'a.txt': 'rebased\n' });
-  await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize', by }));
   await nextSecond();
 }
 
 async function updates(scene: Scene, number: number, by: string): Promise<void> {
   scene.forge.commit(scene.repository, 'main', { 'main.txt': `after ${scene.head(number)}\n` });
   scene.forge.updateBranch(scene.repository, number, by);
-  await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize', by }));
 }
 
 async function approves(scene: Scene, number: number, by: string): Promise<string | undefined> {
   await scene.review(number, by, 'approved');
-  await scene.settled();
-  return scene.status(number)?.state;
+  return scene.verdict(number);
 }
 
 for (const name of CLIENTS) {
@@ -119,8 +116,7 @@ for (const name of CLIENTS) {
 
   test(`${name}: who updated the branch and was rebased away approves`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }));
     await updates(scene, number, 'bob');
     await rebases(scene, number, 'alice');
     t.is(await approves(scene, number, 'bob'), 'success');
@@ -144,13 +140,11 @@ for (const name of CLIENTS) {
     const { forge, repository } = scene;
     const number = await scene.open({ 'a.txt': 'a\n' });
     forge.push(repository, number, { 'a.txt': 'dave\n' }, { author: 'dave' });
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     await pushes(scene, number, 'bob');
     await scene.settled();
     await rebases(scene, number, 'alice');
-    await scene.close(number);
-    await scene.settled();
+    await scene.settled(scene.close(number));
     t.deepEqual(
       (await scene.door.database.query('SELECT FROM gatehouse.reviews WHERE repository = $1', [repository])).rows,
       [],
@@ -186,8 +180,7 @@ for (const name of CLIENTS) {
       await pushes(scene, other, 'eve', `${Object.keys(place)}\n`);
       await scene.settled();
       await scene.edit(number, { title: `feat: ${other}` });
-      await scene.settled();
-      t.is(scene.status(number)?.state, 'success');
+      t.is(await scene.verdict(number), 'success');
     }
   });
 
@@ -195,8 +188,7 @@ for (const name of CLIENTS) {
     await using story = await tellStory(name, { '.gatehouse.yml': OWN });
     const number = await story.open({ 'a.txt': 'a\n' });
     await pushes(story, number, 'bob');
-    await story.settled();
-    t.is(story.status(number)?.state, 'failure');
+    t.is(await story.verdict(number), 'failure');
     await story.rename('renamed');
     // A review by the new name knows nothing of the old one yet.
     await story.edit(number, { title: 'feat: renamed' });
@@ -208,8 +200,7 @@ for (const name of CLIENTS) {
 
   test(`${name}: a pusher who was not seen counts as the author, and it is told`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': FRESH });
-    const number = await scene.open({ 'a.txt': 'a\n' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }));
     t.regex(scene.comments(number).join(), UNSEEN);
     await pushes(scene, number, 'no login');
     await scene.settled();
@@ -229,8 +220,7 @@ for (const name of CLIENTS) {
     scene.forge.push(scene.repository, number, { 'a.txt': 'bob\n' });
     t.is(await approves(scene, number, 'bob'), 'success');
     await scene.tell({ kind: 'pull-request', number, action: 'synchronize', by: 'bob' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     t.regex(scene.comments(number).join(), NOT_COUNTED);
   });
 
@@ -243,8 +233,7 @@ for (const name of CLIENTS) {
     forge.push(repository, number, { 'a.txt': 'bob again\n' });
     t.is(await approves(scene, number, 'bob'), 'success');
     await scene.tell({ kind: 'push', branch, commits: 2, before, by: 'bob' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     t.regex(scene.comments(number).join(), NOT_COUNTED);
   });
 
@@ -258,8 +247,7 @@ for (const name of CLIENTS) {
     await updates(scene, number, 'bob');
     t.is(await approves(scene, number, 'bob'), 'success');
     await scene.tell({ kind: 'push', branch, before, by: 'bob' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'pending');
+    t.is(await scene.verdict(number), 'pending');
     t.regex(scene.comments(number).join(), NOT_COUNTED);
   });
 

@@ -56,8 +56,7 @@ const headOf = ({ forge, repository }: Scene, number: number) => forge.pull(repo
 for (const name of FORGES) {
   test(`${name}: a verdict is recorded with its rules, approvals and policy`, async (t) => {
     const scene = shared(name).scene(FILES);
-    const number = await scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` }, { title: 'feat: keys' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` }, { title: 'feat: keys' }));
     const [first, ...more] = await verdicts(scene, number);
     t.deepEqual(more, []);
     t.is(first?.state, 'failure');
@@ -70,8 +69,7 @@ for (const name of FORGES) {
     t.deepEqual(first?.approvals, []);
     t.deepEqual(await postings(scene, headOf(scene, number)), ['failure']);
 
-    await scene.review(number, 'bob', 'approved');
-    await scene.settled();
+    await scene.settled(scene.review(number, 'bob', 'approved'));
     const after = await verdicts(scene, number);
     t.deepEqual(
       after.map(({ approvals }) => approvals?.map(({ login }) => login)),
@@ -82,8 +80,7 @@ for (const name of FORGES) {
   test(`${name}: neither a line that was found nor a title or message is recorded`, async (t) => {
     const scene = shared(name).scene(FILES);
     const number = await scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` }, { title: 'the password is hunter2' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     const text = await recordAsText(scene.door.database);
     t.regex(text, /no-keys/);
     t.notRegex(text, /AKIAQWERTYUIOPASDFGH|hunter2/);
@@ -93,13 +90,11 @@ for (const name of FORGES) {
     const scene = shared(name).scene(FILES);
     const number = scene.openSilently({ 'app.ts': `one\n${SECRET_LINE}\n` });
     // It tells who pushed, which a verdict says where it is not known.
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     const head = headOf(scene, number);
     const before = [await verdicts(scene, number), await postings(scene, head)];
     await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.deepEqual((await verdicts(scene, number)).length, 1);
     t.is(before[0]?.length, 1);
     t.is(scene.status(number)?.state, 'failure');
@@ -108,8 +103,7 @@ for (const name of FORGES) {
 
 test('with ENFORCE=false the verdict is recorded, and that it was not enforced', async (t) => {
   await using story = await tellStory('github', FILES, { ENFORCE: 'false' });
-  const number = await story.open({ 'app.ts': `one\n${SECRET_LINE}\n` });
-  await story.settled();
+  const number = await story.settled(story.open({ 'app.ts': `one\n${SECRET_LINE}\n` }));
   const { rows } = await story.door.database.query(
     'SELECT state, enforced FROM gatehouse.audit_verdicts WHERE pull_request = $1',
     [number],
@@ -120,16 +114,13 @@ test('with ENFORCE=false the verdict is recorded, and that it was not enforced',
 
 test('without a policy nothing is recorded, and its deletion is', async (t) => {
   const without = shared('github').scene({ 'app.ts': 'one\n' });
-  const first = await without.open({ 'app.ts': 'two\n' });
-  await without.settled();
+  const first = await without.settled(without.open({ 'app.ts': 'two\n' }));
   t.deepEqual(await verdicts(without, first), []);
 
   const scene = shared('github').scene(FILES);
-  const number = await scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` }));
   scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': null });
-  await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'edited' }));
   t.deepEqual(
     (await verdicts(scene, number)).map(({ state }) => state),
     ['failure', 'none'],
@@ -139,10 +130,8 @@ test('without a policy nothing is recorded, and its deletion is', async (t) => {
 test('an override is recorded with who and why', async (t) => {
   const policy = POLICY.replace('rules:', 'override: { by: bob }\nrules:');
   const scene = shared('github').scene({ ...FILES, '.gatehouse.yml': policy });
-  const number = await scene.open({ 'app.ts': 'two\n' }, { title: 'things' });
-  await scene.settled();
-  await scene.comment(number, 'bob', `/gatehouse override title ${headOf(scene, number)} hotfix 4711`);
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'app.ts': 'two\n' }, { title: 'things' }));
+  await scene.settled(scene.comment(number, 'bob', `/gatehouse override title ${headOf(scene, number)} hotfix 4711`));
   const { rows } = await scene.door.database.query(
     `SELECT state, overrides -> 0 ->> 'rule' AS rule, overrides -> 0 ->> 'login' AS login, overrides -> 0 ->> 'reason' AS reason
        FROM gatehouse.audit_verdicts WHERE repository = $1 AND pull_request = $2 ORDER BY answered_at`,
@@ -173,8 +162,7 @@ test('github: a merge group adds a row for each of its pull requests', async (t)
     throw new Error('the queue is empty');
   }
   for (let times = 0; times < 2; times++) {
-    await scene.tell({ kind: 'merge-group', action: 'checks_requested', ...last });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', ...last }));
   }
   for (const [index, number] of numbers.entries()) {
     t.deepEqual(
@@ -189,15 +177,13 @@ test('a review whose row cannot be stored posts no verdict, and is retried', asy
   await using story = await tellStory('github', FILES);
   const { database } = story.door;
   await database.query('ALTER TABLE gatehouse.audit_verdicts ADD CONSTRAINT full_disk CHECK (false)');
-  const number = await story.open({ 'app.ts': 'two\n' }, { title: 'feat: things' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'app.ts': 'two\n' }, { title: 'feat: things' }));
   t.deepEqual(story.states(number), []);
   const { rows } = await database.query('SELECT verdict FROM gatehouse.reviews WHERE pull_request = $1', [number]);
   t.deepEqual(rows, [{ verdict: null }]);
 
   await database.query('ALTER TABLE gatehouse.audit_verdicts DROP CONSTRAINT full_disk');
-  await story.tell({ kind: 'pull-request', number, action: 'synchronize' });
-  await story.settled();
+  await story.settled(story.tell({ kind: 'pull-request', number, action: 'synchronize' }));
   t.deepEqual(story.states(number), ['success']);
   t.is((await verdicts(story, number)).length, 1);
 });

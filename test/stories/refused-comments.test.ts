@@ -26,8 +26,7 @@ for (const name of FORGES) {
       });
     refuse('issues/\\d+/comments');
     refuse('pulls/\\d+/reviews');
-    const number = await scene.open({ 'app.ts': 'debugger\n' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'app.ts': 'debugger\n' }));
     t.deepEqual(scene.status(number), {
       state: 'failure',
       description: '1 of 1 rule failed: no-debugger (the forge refused: comment, comments at lines)',
@@ -38,8 +37,7 @@ for (const name of FORGES) {
     t.is(posts.length, 1, 'what is refused is not tried again');
 
     await scene.push(number, { 'app.ts': 'done\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
   });
 }
 
@@ -50,8 +48,7 @@ test('gitea: the status goes out though comments at lines fail with 500', async 
     path: new RegExp(`^/repos/${scene.repository}/pulls/\\d+/reviews$`),
     fault: { kind: 'status', status: 500 },
   });
-  const number = await scene.open({ 'app.ts': 'debugger\n' });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'app.ts': 'debugger\n' }));
   t.deepEqual(scene.status(number), {
     state: 'failure',
     description: '1 of 1 rule failed: no-debugger (the forge refused: comments at lines)',
@@ -65,14 +62,12 @@ for (const name of FORGES) {
   test(`${name}: a success never stays because a comment could not be written`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
 
     const before = scene.forge.seen.length;
     const comments = new RegExp(`^/repos/${scene.repository}/issues/${number}/comments$`);
     scene.forge.fault({ method: 'POST', path: comments, times: 1, fault: { kind: 'status', status: 503 } });
-    await scene.edit(number, { title: 'things' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'things' }));
     const posts = scene.forge.seen
       .slice(before)
       .filter(({ method, path }) => method === 'POST' && path.startsWith(`/repos/${scene.repository}/`))

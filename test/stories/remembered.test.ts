@@ -17,19 +17,16 @@ const GOOD = { title: 'feat: things' };
 const BAD = { title: 'things' };
 
 async function redeliver(scene: Scene, number: number): Promise<void> {
-  await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
 }
 
 for (const name of CLIENTS) {
   test(`${name}: a review shows nothing before its verdict where no success stands`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'one\n' }, GOOD));
     t.deepEqual(scene.states(number), ['success']);
     t.deepEqual(scene.comments(number), [], 'no success is reported where no failure was');
-    await scene.push(number, { 'a.ts': 'debugger\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'a.ts': 'debugger\n' }));
     t.deepEqual(scene.states(number), ['failure']);
   });
 
@@ -46,25 +43,21 @@ for (const name of CLIENTS) {
   test(`${name}: a success over ours is replaced before the review judges`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'one\n' }, BAD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'one\n' }, BAD));
     const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
     forge.setStatus(repository, scene.head(number), { ...foreign, state: 'success' });
-    await scene.edit(number, GOOD);
-    await scene.settled();
+    await scene.settled(scene.edit(number, GOOD));
     t.deepEqual(scene.states(number), ['failure', 'success', 'failure', 'success']);
   });
 
   test(`${name}: a head pushed again with a success from before is pending at once`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'one\n' }, GOOD));
     const pull = forge.pull(repository, number);
     const { headBranch, headSha } = pull;
     await scene.push(number, { 'a.ts': 'two\n' });
-    await scene.edit(number, BAD);
-    await scene.settled();
+    await scene.settled(scene.edit(number, BAD));
     pull.headRepository.branches.set(headBranch, headSha);
     pull.headSha = headSha;
     await redeliver(scene, number);
@@ -75,8 +68,7 @@ for (const name of CLIENTS) {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
     for (const details of [GOOD, BAD]) {
-      const number = await scene.open({ [`${details.title}.ts`]: 'one\n' }, details);
-      await scene.settled();
+      const number = await scene.settled(scene.open({ [`${details.title}.ts`]: 'one\n' }, details));
       const ours = scene.status(number);
       const { headSha } = forge.pull(repository, number);
       const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
@@ -89,29 +81,24 @@ for (const name of CLIENTS) {
 
   test(`${name}: a status that is remembered wrongly is corrected`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.ts': 'one\n' }, GOOD);
-    await scene.settled();
-    await scene.edit(number, BAD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'one\n' }, GOOD));
+    await scene.settled(scene.edit(number, BAD));
     const failure = scene.status(number);
-    await scene.edit(number, GOOD);
-    await scene.settled();
+    await scene.settled(scene.edit(number, GOOD));
     // As after a write that came too late: a success is shown, and the failure is remembered.
     await scene.door.database.query(
       "UPDATE gatehouse.posted_statuses SET state = 'failure', description = $2 WHERE repository = $1",
       [scene.repository, failure?.description],
     );
     t.is(scene.status(number)?.state, 'success');
-    await scene.edit(number, BAD);
-    await scene.settled();
+    await scene.settled(scene.edit(number, BAD));
     t.deepEqual(scene.status(number), failure);
   });
 
   test(`${name}: comments that people delete or edit come back as they were`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.ts': 'debugger\n' }, BAD);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.ts': 'debugger\n' }, BAD));
     const before = { comments: scene.comments(number), inlines: scene.inlines(number) };
     t.deepEqual([before.comments.length, before.inlines.length], [1, 1]);
     const pull = forge.pull(repository, number);

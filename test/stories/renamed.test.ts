@@ -48,8 +48,7 @@ for (const name of FORGES) {
     const story = gatehouse(name);
     const scene = story.scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' }));
     const old = scene.head(number);
     t.is(scene.states(old).at(-1), 'success');
 

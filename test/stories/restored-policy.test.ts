@@ -45,12 +45,10 @@ for (const name of FORGES) {
   test(`${name}: a policy that is back before the review ends never stays released`, async (t) => {
     const scene = gatehouse(name).scene(STRICT);
     const number = await scene.open(MANY_FILES);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': null });
     const restored = restores(scene, number, STRICT, 'GET', FILES);
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.is(restored.times(), 1);
     t.is(scene.status(number)?.state, 'failure');
     t.false(scene.states(number).includes('success'));
@@ -60,8 +58,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
     const number = scene.openSilently(MANY_FILES);
     const restored = restores(scene, number, STRICT, 'GET', FILES);
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     t.is(restored.times(), 1);
     t.is(scene.status(number)?.state, 'failure');
   });
@@ -69,12 +66,10 @@ for (const name of FORGES) {
   test(`${name}: a policy that is back while a verdict is posted always judges`, async (t) => {
     const scene = gatehouse(name).scene(LAX);
     const number = await scene.open(MANY_FILES);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     scene.forge.commit(scene.repository, 'main', STRICT);
     const restored = restores(scene, number, LAX, 'POST', COMMENTS);
-    await scene.tell({ kind: 'push', branch: 'main' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
     t.is(restored.times(), 1);
     t.is(scene.status(number)?.state, 'success');
   });

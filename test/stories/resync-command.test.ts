@@ -21,8 +21,7 @@ async function loseDatabase({ door }: Story): Promise<void> {
 test('after the database was lost no pull request keeps a success it no longer earns', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
+  t.is(await story.verdict(number), 'success');
   await loseDatabase(story);
   story.forge.edit(story.repository, number, { title: 'bad' });
   const since = new Date();
@@ -32,16 +31,14 @@ test('after the database was lost no pull request keeps a success it no longer e
     said: 'A resync of 1 repository is queued.\n',
   });
   await story.resynced(since);
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
+  t.is(await story.verdict(number), 'failure');
 });
 
 for (const name of FORGES) {
   test(`${name}: a worker looks at every repository after a lost database`, async (t) => {
     await using story = await tellStory(name, { '.gatehouse.yml': POLICY });
     const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+    t.is(await story.verdict(number), 'success');
     await loseDatabase(story);
     story.forge.edit(story.repository, number, { title: 'bad' });
     await workerComesBy(story);
@@ -55,8 +52,7 @@ test('github: after the database was lost, an App looks at all of its installati
     return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
   };
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, asApp);
-  const number = await story.open({ 'a.txt': 'a' }, { title: 'feat: a' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a' }, { title: 'feat: a' }));
   await loseDatabase(story);
   story.forge.edit(story.repository, number, { title: 'bad' });
   await workerComesBy(story);
@@ -65,8 +61,7 @@ test('github: after the database was lost, an App looks at all of its installati
 
 test('a restored database shows no success that a pull request does not earn', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
-  const number = await story.open({ 'a.txt': 'a' }, { title: 'bad' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a' }, { title: 'bad' }));
   const { database } = story.door;
   const tables = ['deliveries', 'frames', 'delivery_keys', 'reviews', 'posted_statuses'];
   await database.query('CREATE SCHEMA backup');
@@ -74,8 +69,7 @@ test('a restored database shows no success that a pull request does not earn', a
     await database.query(`CREATE TABLE backup.${table} AS TABLE gatehouse.${table}`);
   }
   await story.edit(number, { title: 'feat: a' });
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
+  t.is(await story.verdict(number), 'success');
   // Its webhook is lost with the database.
   story.forge.edit(story.repository, number, { title: 'bad again' });
   await database.query(`TRUNCATE ${tables.map((table) => `gatehouse.${table}`).join(', ')} CASCADE`);

@@ -75,8 +75,7 @@ rules:
       { [path]: `\`\`\`\n${hostile}\n` },
       { title: hostile, labels: ['@acme/everyone', '`<script>`'] },
     );
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'failure');
+    t.is(await scene.verdict(number), 'failure');
     const bodies = [...scene.comments(number), ...scene.inlines(number).map(({ body }) => body)];
     t.true(bodies.length >= 2);
     for (const body of bodies) {
@@ -92,8 +91,7 @@ rules:
       t.is(body.split('<!-- gatehouse:').length, 2, 'its own marker alone');
       t.notRegex(body, /\u202e/);
     }
-    await scene.edit(number, { body: 'Again' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { body: 'Again' }));
     t.is(scene.comments(number).length, 1);
     t.is(new Set(bodies).size, scene.inlines(number).length + 1);
   });

@@ -24,8 +24,7 @@ for (const name of FORGES) {
     const second = () => new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString();
     story.when(undefined, pathsOfReads(repository, number), () => Object.assign(pull, { updatedAt: second() }));
     await story.tell({ kind: 'pull-request', number, action: 'opened' });
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+    t.is(await story.verdict(number), 'success');
     const { updatedAt } = pull;
     // The webhook is lost, and the change shows in no time.
     forge.review(repository, number, 'bob', 'changes-requested');
@@ -40,8 +39,7 @@ for (const name of FORGES) {
     const number = story.openSilently({ 'a.txt': 'a\n' });
     Object.assign(forge.pull(repository, number), { updatedAt: new Date(Date.now() - 60_000).toISOString() });
     await story.tell({ kind: 'pull-request', number, action: 'opened' });
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+    t.is(await story.verdict(number), 'success');
     const before = readsOf(story, number);
     await resyncNow(story);
     t.is(readsOf(story, number), before);

@@ -14,8 +14,7 @@ const FILES = { '.gatehouse.yml': TITLES };
 /** A repository with a pull request that Gatehouse has reviewed. */
 async function reviewed(name: ForgeName, title: string): Promise<{ readonly scene: Scene; readonly number: number }> {
   const scene = gatehouse(name).scene(FILES);
-  const number = await scene.open({ 'a.txt': 'a\n' }, { title });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title }));
   return { scene, number };
 }
 
@@ -28,29 +27,25 @@ async function openTwin(scene: Scene, number: number, details: { title: string; 
     from: fork,
     head: forge.pull(repository, number).headBranch,
   });
-  await scene.tell({ kind: 'pull-request', number: twin, action: 'opened' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number: twin, action: 'opened' }));
   return twin;
 }
 
 async function close(scene: Scene, number: number): Promise<void> {
   scene.forge.close(scene.repository, number);
-  await scene.tell({ kind: 'pull-request', number, action: 'closed' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
 }
 
 async function retarget(scene: Scene, number: number, base: string): Promise<void> {
   scene.forge.retarget(scene.repository, number, base);
-  await scene.tell({ kind: 'pull-request', number, action: 'edited' });
-  await scene.settled();
+  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'edited' }));
 }
 
 for (const name of CLIENTS) {
   test(`${name}: one head into a lax branch leaves the strict branch red`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
-    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const strict = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
     t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
     t.is(scene.status(lax, 'gatehouse/lax')?.state, 'success');
@@ -66,18 +61,15 @@ for (const name of CLIENTS) {
     const { headRepository } = scene.forge.pull(scene.repository, good);
     t.deepEqual(scene.forge.statuses(headRepository.fullName), [], 'nothing is written to the fork');
     await scene.edit(bad, { title: 'feat: other things' });
-    await scene.settled();
-    t.is(scene.status(good)?.state, 'success');
+    t.is(await scene.verdict(good), 'success');
     t.regex(scene.status(good)?.description ?? '', new RegExp(`#${good} has this commit too`));
     await scene.edit(good, { title: 'things' });
-    await scene.settled();
-    t.is(scene.status(bad)?.state, 'failure');
+    t.is(await scene.verdict(bad), 'failure');
   });
 
   test(`${name}: a stranger's twin of a green commit is named, and closing it is enough`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const good = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things', author: 'alice' });
-    await scene.settled();
+    const good = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things', author: 'alice' }));
     const twin = await openTwin(scene, good, { title: 'nonsense' });
     t.is(scene.status(good)?.state, 'failure');
     t.regex(scene.status(good)?.description ?? '', new RegExp(`^#${twin}: .*#${good} has this commit too`));
@@ -97,8 +89,7 @@ for (const name of CLIENTS) {
     t.deepEqual(scene.states(first), ['success', 'pending']);
     t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
     const writes = scene.writes();
-    await scene.edit(first, { title: 'things' });
-    await scene.settled();
+    await scene.settled(scene.edit(first, { title: 'things' }));
     t.is(scene.writes(), writes, 'a closed one is left as it was');
     await openTwin(scene, first, { title: 'things' });
     t.is(scene.status(first)?.state, 'failure');
@@ -116,31 +107,26 @@ for (const name of CLIENTS) {
   test(`${name}: a head that was pushed over never leaves its success to the next one`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
     const old = scene.forge.pull(scene.repository, first).headSha;
-    await scene.push(first, { 'a.txt': 'b\n' });
-    await scene.settled();
+    await scene.settled(scene.push(first, { 'a.txt': 'b\n' }));
     t.deepEqual(scene.states(old), ['success', 'pending']);
     t.is(scene.status(first)?.state, 'success');
-    await scene.push(first, { 'a.txt': 'c\n' });
-    await scene.settled();
+    await scene.settled(scene.push(first, { 'a.txt': 'c\n' }));
     t.deepEqual(scene.states(old), ['success', 'pending'], 'only the last head could stand green');
   });
 
   test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
     const { scene, number } = await reviewed(name, 'things');
     const old = scene.forge.pull(scene.repository, number).headSha;
-    await scene.push(number, { 'a.txt': 'b\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
     t.deepEqual(scene.states(old), ['failure']);
   });
 
   test(`${name}: a force-push back to a green head is judged again and becomes green`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
     const old = scene.forge.pull(scene.repository, number).headSha;
-    await scene.push(number, { 'a.txt': 'b\n' });
-    await scene.settled();
+    await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
     scene.forge.pushCommit(scene.repository, number, old);
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.is(scene.states(old).at(-1), 'success');
     t.is(scene.status(number)?.state, 'success');
   });
@@ -148,8 +134,7 @@ for (const name of CLIENTS) {
   test(`${name}: a push leaves the success of the old head to a twin that has earned it`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });
-    await scene.push(first, { 'a.txt': 'b\n' });
-    await scene.settled();
+    await scene.settled(scene.push(first, { 'a.txt': 'b\n' }));
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
   });
 
@@ -158,19 +143,16 @@ for (const name of CLIENTS) {
     await close(scene, number);
     scene.forge.edit(scene.repository, number, { title: 'things' });
     scene.forge.reopen(scene.repository, number);
-    await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'reopened' }));
     t.deepEqual(scene.states(number), ['success', 'pending', 'failure']);
-    await scene.tell({ kind: 'pull-request', number, action: 'reopened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'reopened' }));
     t.is(scene.states(number).length, 3, 'a status of this very verdict is left to stand');
   });
 
   test(`${name}: branches that differ by case never leave a closed pull request green`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'Main', { 'b.txt': 'b\n' });
-    const lower = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
+    const lower = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' }));
     const upper = await openTwin(scene, lower, { title: 'feat: things', base: 'Main' });
     // GitHub has one status for both.
     const contexts = name === 'github' ? [undefined] : ['gatehouse/main', 'gatehouse/Main'];
@@ -191,8 +173,7 @@ for (const name of CLIENTS) {
   test(`${name}: a retargeted pull request leaves the old branch's status to the others`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
-    const bad = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const bad = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const good = await openTwin(scene, bad, { title: 'feat: things' });
     await retarget(scene, bad, 'lax');
     t.is(scene.status(bad, 'gatehouse/lax')?.state, 'success');
@@ -231,8 +212,7 @@ for (const name of CLIENTS) {
     const path = Object.assign(/^/, { test: (asked: string) => !isWritable && asked.endsWith(`/statuses/${old}`) });
     scene.forge.fault({ method: 'POST', path, fault: { kind: 'status', status: 500 } });
     await scene.push(number, { 'a.txt': 'b\n' });
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     t.is(scene.states(old).at(-1), 'success');
     isWritable = true;
     await scene.resync();
@@ -243,8 +223,7 @@ for (const name of CLIENTS) {
     const scene = oneStatus(name).scene(FILES);
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
     const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
-    t.is(scene.status(strict, 'Review')?.state, 'failure');
+    t.is(await scene.verdict(strict, 'Review'), 'failure');
     const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
     t.deepEqual(scene.status(lax, 'Review'), {
       state: 'failure',
@@ -256,8 +235,7 @@ for (const name of CLIENTS) {
     const scene = oneStatus(name).scene(FILES);
     scene.forge.commit(scene.repository, 'free', { '.gatehouse.yml': null });
     const judged = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-    await scene.settled();
-    t.is(scene.status(judged, 'Review')?.state, 'success');
+    t.is(await scene.verdict(judged, 'Review'), 'success');
     const free = await openTwin(scene, judged, { title: 'things', base: 'free' });
     t.deepEqual(scene.status(free, 'Review'), {
       state: 'error',
@@ -274,8 +252,7 @@ for (const name of CLIENTS) {
   test(`${name}: branches that differ by case are judged each by its own rules`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'Main', { '.gatehouse.yml': LAX });
-    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const strict = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const lax = await openTwin(scene, strict, { title: 'things', base: 'Main' });
     t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
     t.is(

@@ -10,14 +10,12 @@ for (const name of CLIENTS) {
   test(`${name}: no success is written for a title that changed meanwhile`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     // While the comment is updated, after the verdict and before the status.
     scene.when('PATCH', new RegExp(`^/repos/${repository}/issues/comments/`), () => {
       forge.edit(repository, number, { title: 'things' });
     });
-    await scene.edit(number, { title: 'feat: things' });
-    await scene.settled();
+    await scene.settled(scene.edit(number, { title: 'feat: things' }));
     t.deepEqual(scene.states(number), ['failure']);
   });
 
@@ -34,8 +32,7 @@ for (const name of CLIENTS) {
       const scene = gatehouse(name).scene(TITLED);
       const { forge, repository } = scene;
       forge.commit(repository, 'next', TITLED);
-      const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' });
-      await scene.settled();
+      const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things' }));
       const head = scene.head(number);
       t.is(scene.status(head)?.state, 'success');
       // While the present state is compared, after the review has entered the first head.
@@ -44,8 +41,7 @@ for (const name of CLIENTS) {
         scene.when(undefined, reads, () => happen(forge, repository, number));
       });
       await scene.edit(number, { title: 'feat: other things' });
-      await scene.settled();
-      t.not(scene.status(head, 'gatehouse/main')?.state, 'success');
+      t.not(await scene.verdict(head, 'gatehouse/main'), 'success');
     });
   }
 
@@ -58,8 +54,7 @@ for (const name of CLIENTS) {
     scene.when('POST', new RegExp(`^/repos/${repository}/statuses/`), () => {
       forge.commit(repository, 'main', { '.gatehouse.yml': null });
     });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     t.deepEqual(scene.states(number), ['success', 'pending', 'success']);
     t.regex(scene.status(number)?.description ?? '', /^No policy requires anything any more$/);
   });
@@ -76,8 +71,7 @@ test('a review that a newer one has overtaken stops, and another completes it', 
     `CREATE TRIGGER overtake BEFORE UPDATE OF head_sha ON gatehouse.reviews
        FOR EACH ROW WHEN (OLD.head_sha = '') EXECUTE FUNCTION overtake()`,
   );
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'things' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a\n' }, { title: 'things' }));
   t.deepEqual(story.states(number), ['failure']);
   t.is(story.comments(number).length, 1);
   const { rows } = await story.door.database.query<{ fence: string }>('SELECT fence FROM gatehouse.reviews');

@@ -36,28 +36,24 @@ test.serial('github: no success is the last status that a commit takes', async (
   const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: GOOD });
   fill(scene, number, MOST - 1);
   await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'error');
+  t.is(await scene.verdict(number), 'error');
   t.regex(scene.status(number)?.description ?? '', /push a new commit/);
   t.regex(scene.comments(number).join(), /Push a new commit/);
   await scene.push(number, { 'a.txt': 'b\n' });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'success');
+  t.is(await scene.verdict(number), 'success');
 });
 
 test.serial('github: no author uses up by edits what takes a success back', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'success');
+  t.is(await scene.verdict(number), 'success');
   await haveWritten(gatehouse('github'), scene, number, 899);
   const { headSha } = scene.forge.pull(scene.repository, number);
   const count = () => scene.forge.statuses(scene.repository, headSha).length;
   const before = count();
   for (const title of [BAD, GOOD, `${BAD}!`, `${GOOD}!`, BAD]) {
     await scene.edit(number, { title });
-    await scene.settled();
-    t.not(scene.status(number)?.state, 'success');
+    t.not(await scene.verdict(number), 'success');
   }
   t.regex(scene.status(number)?.description ?? '', /push a new commit/);
   t.true(count() - before <= 2, `${count() - before} statuses`);
@@ -66,35 +62,29 @@ test.serial('github: no author uses up by edits what takes a success back', asyn
 test.serial('github: no status is spent on other words of the same state forever', async (t) => {
   const policy = TITLED['.gatehouse.yml'].replace('rules:', "rules:\n  - id: described\n    require: { body: '.' }");
   const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
-  const number = await scene.open({ 'a.txt': 'a\n' }, { title: BAD });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: BAD }));
   await haveWritten(gatehouse('github'), scene, number, 100);
   const description = scene.status(number)?.description;
-  await scene.edit(number, { body: 'Why' });
-  await scene.settled();
+  await scene.settled(scene.edit(number, { body: 'Why' }));
   t.is(scene.status(number)?.description, description);
   await scene.edit(number, { title: GOOD });
-  await scene.settled();
-  t.is(scene.status(number)?.state, 'success');
+  t.is(await scene.verdict(number), 'success');
 });
 
 test.serial('github: no overridden success keeps the words of one that passed', async (t) => {
   const policy = TITLED['.gatehouse.yml'].replace('rules:', 'override: { by: bob }\nrules:');
   const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
-  const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: GOOD }));
   await scene.comment(number, 'bob', `/gatehouse override conventional-title ${scene.head(number)} urgent`);
   await scene.settled();
   await haveWritten(gatehouse('github'), scene, number, 100);
-  await scene.edit(number, { title: BAD });
-  await scene.settled();
+  await scene.settled(scene.edit(number, { title: BAD }));
   t.deepEqual(scene.status(number), { state: 'success', description: '1 rule overridden: urgent' });
 });
 
 test.serial('github: no success that cannot be taken back goes unnoticed', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
-  const number = await scene.open({ 'a.txt': 'a\n' }, { title: GOOD });
-  await scene.settled();
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: GOOD }));
   const own = scene.status(number);
   t.is(own?.state, 'success');
   const before = await frozen(gatehouse('github'));
@@ -103,8 +93,7 @@ test.serial('github: no success that cannot be taken back goes unnoticed', async
   const { headSha } = scene.forge.pull(scene.repository, number);
   const status = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: 'Fine' };
   scene.forge.setStatus(scene.repository, headSha, status);
-  await scene.edit(number, { title: BAD });
-  await scene.settled();
+  await scene.settled(scene.edit(number, { title: BAD }));
   t.true((await frozen(gatehouse('github'))) > before);
   t.regex(scene.comments(number).join(), /Push a new commit/);
 });

@@ -14,19 +14,16 @@ const RED = { title: 'things' };
 for (const name of FORGES) {
   test(`${name}: an emoji in an override's reason does not keep the status from being set`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': OVERRIDABLE });
-    const number = await scene.open({ 'a.txt': 'a\n' }, RED);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, RED));
     const command = `/gatehouse override conventional-title ${scene.head(number)} 🔥🔥 hotfix 👩‍🚒`;
     await scene.comment(number, 'bob', command);
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
     t.regex(scene.status(number)?.description ?? '', /^1 rule overridden: \ufffd hotfix /);
     t.regex(scene.comments(number).join(), /🔥🔥 hotfix 👩/u);
     t.deepEqual(scene.states(number), ['failure', 'success']);
 
     const writes = scene.writes();
-    await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     t.is(scene.writes(), writes, 'nothing has changed');
   });
 
@@ -57,12 +54,10 @@ for (const name of ['github', 'gitea'] as const) {
         fault: { kind: 'status', status: name === 'github' ? 422 : 400 },
       });
     const look = async (number: number) => {
-      await scene.tell({ kind: 'pull-request', number, action: 'synchronize' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
     };
     refuseWords();
-    const number = await scene.open({ 'a.txt': 'a\n' }, RED);
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, RED));
     const shown = { state: 'failure', description: 'See the pull request' };
     t.deepEqual(scene.status(number), shown);
     const writes = scene.writes();

@@ -69,8 +69,7 @@ for (const name of CLIENTS) {
     await traced(story, async () => {
       const number = story.openSilently(CHANGE, { title: TITLE, body: BODY });
       await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
-      await story.settled();
-      t.is(story.status(number)?.state, 'success');
+      t.is(await story.verdict(number), 'success');
     });
 
     const subject = { 'vcs.owner.name': 'acme', 'vcs.repository.name': 'widgets', 'vcs.change.id': '1' };
@@ -151,8 +150,7 @@ test('each attempt of a job is a span in the trace of its delivery', async (t) =
     const number = story.openSilently(CHANGE, { title: TITLE });
     story.forge.fault({ method: 'GET', path: /\/pulls\/1$/, times: 2, fault: { kind: 'status', status: 502 } });
     await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
-    await story.settled();
-    t.is(story.status(number)?.state, 'success');
+    t.is(await story.verdict(number), 'success');
   });
   const door = doorOf(t, collector, delivery);
   const attempts = below(collector, door);
@@ -184,8 +182,7 @@ test('a job that several deliveries request is in the trace of the first', async
     }
     const started = new Date();
     await using _worker = await story.openDoor({}, WORKER);
-    await story.resynced(started);
-    await story.settled();
+    await story.settled(story.resynced(started));
   });
   const first = doorOf(t, collector, 'first');
   t.deepEqual(
@@ -211,8 +208,7 @@ test('a command and the review that it starts are one trace', async (t) => {
   const story = await tellStory('gitea', FILES, traces(collector));
   const delivery = randomUUID();
   await traced(story, async () => {
-    const number = await story.open(CHANGE, { title: TITLE });
-    await story.settled();
+    const number = await story.settled(story.open(CHANGE, { title: TITLE }));
     const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
     await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
   });
@@ -245,8 +241,7 @@ for (const [trouble, mood] of Object.entries(TROUBLES)) {
         secret: SECRET,
         deliveryId: randomUUID(),
       });
-      await story.settled();
-      t.is(story.status(number)?.state, 'success');
+      t.is(await story.verdict(number), 'success');
     }
     t.true(lines.some((line) => line.includes('"msg":"drained"')));
     t.false(

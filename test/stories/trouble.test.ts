@@ -54,8 +54,7 @@ for (const name of FORGES) {
     const number = scene.openSilently(CHANGE, { title: 'things' });
     scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
     scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
     assertReviewed(t, scene, number);
     t.deepEqual(await deadLetters(scene), []);
   });
@@ -99,8 +98,7 @@ for (const name of FORGES) {
     const writing = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
     const trap = scene.trap(writing, 2, true);
     await scene.tell({ kind: 'pull-request', number: reading, action: 'opened' });
-    await scene.tell({ kind: 'pull-request', number: writing, action: 'opened' });
-    await scene.settled();
+    await scene.settled(scene.tell({ kind: 'pull-request', number: writing, action: 'opened' }));
     t.true(trap.sprung);
     assertReviewed(t, scene, reading);
     assertReviewed(t, scene, writing);
@@ -116,8 +114,7 @@ for (const name of FORGES) {
       let isAway = true;
       const path = Object.assign(/^/, { test: (path: string) => isAway && difference.test(path) });
       scene.forge.fault({ path, fault: { kind: 'status', status: 503 } });
-      await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-      await scene.settled();
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
       t.deepEqual(scene.status(number), {
         state: 'error',
         description: 'Could not be reviewed: the forge gave no usable answer',
@@ -276,13 +273,11 @@ test('a failure while another job of the pull request waits makes no dead letter
 test('after a policy change rate limits are awaited, and failures are dead letters', async (t) => {
   await using story = await tellStory('gitea', FILES);
   const { forge, door } = story;
-  await story.open(CHANGE, { title: 'things' });
-  await story.settled();
+  await story.settled(story.open(CHANGE, { title: 'things' }));
   const tip = /\/branches\/main$/;
   forge.fault({ path: tip, times: 1, fault: { kind: 'too-many', retryAfter: 2 } });
   forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${FILES['.gatehouse.yml']}# again\n` });
-  await story.tell({ kind: 'push', branch: 'main' });
-  await story.settled();
+  await story.settled(story.tell({ kind: 'push', branch: 'main' }));
   const { rows } = await door.database.query(
     "SELECT FROM gatehouse_jobs.job WHERE name = 'review-repository' AND retry_count > 0",
   );
@@ -290,7 +285,6 @@ test('after a policy change rate limits are awaited, and failures are dead lette
 
   forge.fault({ path: tip, fault: { kind: 'status', status: 500 } });
   forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${FILES['.gatehouse.yml']}# once more\n` });
-  await story.tell({ kind: 'push', branch: 'main' });
-  await story.settled();
+  await story.settled(story.tell({ kind: 'push', branch: 'main' }));
   t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, branch: 'main' }]);
 });

@@ -38,16 +38,14 @@ test('a resync that could not be queued when a worker starts never counts as don
   await using _worker = await story.openDoor({}, WORKER);
   await refusal.end();
   await story.resynced(started);
-  await story.settled();
-  t.is(story.status(number)?.state, 'success');
+  t.is(await story.verdict(number), 'success');
 });
 
 test('a baseline whose resync could not be queued at once never waits for the next', async (t) => {
   const setting = { POLICY_REPOSITORY: '.gatehouse' };
   await using story = await tellStory('github', {}, setting);
   story.forge.createRepository(BASELINE, { '.gatehouse.yml': TITLES });
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  await story.settled();
+  const number = await story.settled(story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
   const refusal = await refuseResyncs(story.door.database);
   const since = new Date();
   story.forge.commit(BASELINE, 'main', { '.gatehouse.yml': TITLES.replace('^feat: ', '^never') });
@@ -55,6 +53,5 @@ test('a baseline whose resync could not be queued at once never waits for the ne
   await story.forge.deliver(`${story.door.url}/webhook`, BASELINE, { kind: 'push', branch: 'main' }, to);
   await refusal.end();
   await story.resynced(since);
-  await story.settled();
-  t.is(story.status(number)?.state, 'failure');
+  t.is(await story.verdict(number), 'failure');
 });

@@ -18,8 +18,7 @@ const WAITING = { state: 'pending', description: 'Waiting for 1 approval from bo
 for (const name of FORGES) {
   test(`${name}: a pull request that lacks only an approval is pending, not red`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
     t.deepEqual(scene.status(number), WAITING);
     t.deepEqual(scene.states(number), ['pending']);
     t.deepEqual(
@@ -29,11 +28,9 @@ for (const name of FORGES) {
     );
 
     await scene.review(number, 'bob', 'approved');
-    await scene.settled();
-    t.is(scene.status(number)?.state, 'success');
+    t.is(await scene.verdict(number), 'success');
 
-    await scene.review(number, 'bob', 'changes-requested');
-    await scene.settled();
+    await scene.settled(scene.review(number, 'bob', 'changes-requested'));
     t.deepEqual(scene.status(number), WAITING);
     t.is(scene.comments(number).length, 1);
   });
@@ -41,8 +38,7 @@ for (const name of FORGES) {
   test.serial(`${name}: a resync does not review again what waits for others`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    await scene.settled();
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' }));
     t.deepEqual(scene.status(number), WAITING);
     // Our own comment has changed the pull request: one more review, long after it.
     forge.age(60_000);

@@ -65,8 +65,7 @@ for (const name of ALL_FORGES) {
     const policy = join(folder.path, '.gatehouse.yml');
     const merge = async () => {
       forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': await readFile(policy, 'utf8') });
-      await story.tell({ kind: 'push', branch: 'main' });
-      await story.settled();
+      await story.settled(story.tell({ kind: 'push', branch: 'main' }));
     };
     let last = 0;
     const opened = async (title: string, files: Readonly<Record<string, string>>) => {
@@ -107,8 +106,7 @@ for (const name of ALL_FORGES) {
       t.is(comparable(stdout, story), comparable(step.output, story), `gatehouse ${step.args.join(' ')}`);
     }
     await story.push(last, { 'test/sizes.ts': 'one\n' });
-    await story.settled();
-    t.is(story.status(last)?.state, 'success');
+    t.is(await story.verdict(last), 'success');
     t.true(forge.merge(REPOSITORY, last));
   });
 }
