@@ -1,6 +1,6 @@
 import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
 import { CLIENTS } from '../helpers/forges.ts';
-import { forgesOf, pathsOfReads, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, type Story, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
@@ -16,22 +16,8 @@ rules:
     require: { checks: ${checks} }
 `,
 });
-const CI_WEB = policy("{ name: 'ci/web*' }");
 
 for (const name of FORGES) {
-  test(`${name}: the own status starts no review of a policy that asks for checks`, async (t) => {
-    const scene = gatehouse(name).scene(CI_WEB);
-    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }));
-    const reads = () => scene.forge.seen.filter(({ path }) => pathsOfReads(scene.repository, number).test(path)).length;
-    const before = reads();
-    const { headSha } = scene.forge.pull(scene.repository, number);
-    for (const status of scene.forge.statuses(scene.repository, headSha)) {
-      await scene.tell({ kind: 'status', status });
-    }
-    await scene.settled();
-    t.is(reads(), before);
-  });
-
   test(`${name}: a hundred checks of one commit cause few reviews`, async (t) => {
     await using story = await tellStory(name, policy("{ name: 'job *' }"), {}, DOOR);
     const { database } = story.door;

@@ -1,3 +1,4 @@
+import type { ExecutionContext } from 'ava';
 import { ageHeartbeats, letHeartbeatsRunOut } from '../helpers/dead-worker.ts';
 import { DOOR } from '../helpers/door.ts';
 import { CLIENTS } from '../helpers/forges.ts';
@@ -19,21 +20,51 @@ const FIRST = { 'app.ts': 'debugger; // 1\ntwo\nthree\ndebugger; // 4\nfive\n' }
 const SECOND = { 'app.ts': 'debugger; // 1\ntwo\ndebugger; // 3\nfour\nfive\n' };
 
 /** A real worker, in a process that can be killed. */
-async function startWorker(story: Story, env: Readonly<Record<string, string>> = {}): Promise<GatehouseProcess> {
+async function startWorker(
+  t: ExecutionContext,
+  story: Story,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatehouseProcess> {
   const started = new Date();
   const worker = gatehouse(['work'], {
     ...story.environment,
-    PORT: '0',
-    METRICS_PORT: '0',
-    HOST: '127.0.0.1',
-    DRAIN_SECONDS: '0',
-    WORKER_CONCURRENCY: '32',
+    ...{ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', DRAIN_SECONDS: '0', WORKER_CONCURRENCY: '32' },
     ...env,
   });
+  t.teardown(() => worker.child.kill('SIGKILL'));
   await worker.logged('Gatehouse is listening');
   // It would find pull requests before the test sends their webhook.
   await story.resynced(started);
   return worker;
+}
+
+/** Ends in the middle of a status that it sets on a commit. */
+async function killAtStatus(
+  { forge, ...story }: Story,
+  worker: GatehouseProcess,
+  sha: string,
+  { carriedOut, act }: { readonly carriedOut: boolean; readonly act: () => Promise<unknown> },
+): Promise<void> {
+  let asked = false;
+  const path = new RegExp(`/statuses/${sha}$`);
+  story.when('POST', path, () => {
+    asked = true;
+  });
+  forge.fault({ method: 'POST', path, afterwards: carriedOut, times: 1, fault: { kind: 'hang' } });
+  await act();
+  await eventually('the worker sets the status', () => asked);
+  worker.child.kill('SIGKILL');
+  await worker.ended();
+}
+
+async function end(t: ExecutionContext, worker: GatehouseProcess): Promise<void> {
+  worker.child.kill('SIGTERM');
+  t.is((await worker.ended()).code, 0);
+}
+
+/** Of the jobs of a pull request. */
+async function jobStates({ door }: Story, number: number): Promise<readonly string[]> {
+  return (await door.jobs()).flatMap(({ key, state }) => (key === `${REPOSITORY}#${number}` ? [state] : []));
 }
 
 /** What a reader sees: the standing comments, and the status. Their links name the head, which is another for each. */
@@ -54,8 +85,7 @@ for (const name of CLIENTS) {
   test(`${name}: after a kill at any write the next worker completes the report once`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const { forge } = story;
-    let worker = await startWorker(story);
-    t.teardown(() => worker.child.kill('SIGKILL'));
+    let worker = await startWorker(t, story);
     const writesOf = async (act: () => Promise<unknown>) => {
       const before = story.writes();
       await act();
@@ -66,8 +96,7 @@ for (const name of CLIENTS) {
     const update = (number: number) => {
       const head = forge.push(REPOSITORY, number, SECOND);
       // So that a pending status is among the writes.
-      const earlier = { context: 'gatehouse/main', state: 'success', description: '', author: 'gatehouse' };
-      forge.setStatus(REPOSITORY, head, earlier);
+      story.impersonate(head, 'success', 'gatehouse');
       forge.edit(REPOSITORY, number, { title: 'docs: things' });
     };
 
@@ -112,52 +141,61 @@ for (const name of CLIENTS) {
     t.true(rows.length > 0, 'jobs of a worker that is dead');
 
     await letHeartbeatsRunOut(story.door.database);
-    worker = await startWorker(story);
+    worker = await startWorker(t, story);
     await story.settled();
     for (const { number, report, nth, carriedOut } of victims) {
       const at = `killed ${carriedOut ? 'after' : 'before'} write ${nth} of the ${report} report`;
       t.deepEqual(seen(story, number), report === 'first' ? afterFirst : afterSecond, at);
     }
-    worker.child.kill('SIGTERM');
-    t.is((await worker.ended()).code, 0);
+    await end(t, worker);
   });
 }
 
 test('a kill before the success of an old head was withdrawn never leaves it green', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
-  const { forge } = story;
-  const worker = await startWorker(story);
-  t.teardown(() => worker.child.kill('SIGKILL'));
+  const worker = await startWorker(t, story);
   const number = await story.settled(story.open({ 'app.ts': 'fine\n' }, { title: 'docs: things' }));
-  const old = forge.pull(REPOSITORY, number).headSha;
+  const old = story.head(number);
   t.is(story.states(old).at(-1), 'success');
-  let asked = false;
-  const path = new RegExp(`/statuses/${old}$`);
-  story.when('POST', path, () => {
-    asked = true;
-  });
-  forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'hang' } });
-  await story.push(number, { 'app.ts': 'better\n' });
-  await eventually('the review is stuck', () => asked);
-  worker.child.kill('SIGKILL');
-  await worker.ended();
+  const act = () => story.push(number, { 'app.ts': 'better\n' });
+  await killAtStatus(story, worker, old, { carriedOut: false, act });
   // Nothing but the next worker looks for jobs whose worker is gone.
   await ageHeartbeats(story.door.database);
-  const next = await startWorker(story);
-  t.teardown(() => next.child.kill('SIGKILL'));
-  await story.settled();
-  t.is(story.states(old).at(-1), 'pending');
+  const next = await startWorker(t, story);
+  t.is(await story.verdict(old), 'pending');
   t.is(story.status(number)?.state, 'success');
-  next.child.kill('SIGTERM');
-  t.is((await next.ended()).code, 0);
+  await end(t, next);
 });
+
+for (const carriedOut of [false, true]) {
+  const when = carriedOut ? 'after the status' : 'between row and status';
+  test(`a worker killed ${when} leaves one row, and the next one adds what was posted`, async (t) => {
+    await using story = await tellStory('github', FILES, {}, DOOR);
+    const recorded = async (table: string) => {
+      const { rows } = await story.door.database.query<{ state: string }>(`SELECT state FROM gatehouse.${table}`);
+      return rows.map(({ state }) => state);
+    };
+    const number = story.openSilently({ 'app.ts': 'fine\n' }, { title: 'docs: things' });
+    const act = () => story.tell({ kind: 'pull-request', number, action: 'opened' });
+    await killAtStatus(story, await startWorker(t, story), story.head(number), { carriedOut, act });
+    t.deepEqual([await recorded('audit_verdicts'), await recorded('audit_postings')], [['success'], []]);
+
+    await letHeartbeatsRunOut(story.door.database);
+    const next = await startWorker(t, story);
+    await story.settled();
+    // Until it is judged again, a success that may stand there is replaced.
+    t.deepEqual(story.states(number), [...(carriedOut ? ['success'] : []), 'pending', 'success']);
+    t.deepEqual(await recorded('audit_verdicts'), ['success']);
+    t.deepEqual(await recorded('audit_postings ORDER BY posted_at'), ['pending', 'success']);
+    await end(t, next);
+  });
+}
 
 test('a worker that gets SIGTERM finishes its review, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
   const proxy = await startProxy(story.forge.url);
   t.teardown(() => proxy.close());
-  const worker = await startWorker(story, { FORGE_URL: proxy.url });
-  t.teardown(() => worker.child.kill('SIGKILL'));
+  const worker = await startWorker(t, story, { FORGE_URL: proxy.url });
   await proxy.hang();
   const number = await story.open(FIRST);
   // A connection alone may be one of the resync before.
@@ -170,34 +208,23 @@ test('a worker that gets SIGTERM finishes its review, and exits with 0', async (
   await proxy.pass();
   t.is((await worker.ended()).code, 0);
   t.deepEqual(story.states(number), ['failure']);
-  t.is(story.comments(number).length, 1);
-  t.deepEqual(
-    (await story.door.jobs()).filter(({ key }) => key === `${REPOSITORY}#${number}`).map(({ state }) => state),
-    ['completed'],
-  );
+  t.deepEqual(await jobStates(story, number), ['completed']);
 });
 
 nightly('a worker that stops while the forge hangs returns the job, and exits with 0', async (t) => {
   await using story = await tellStory('github', FILES, {}, DOOR);
-  const worker = await startWorker(story);
-  t.teardown(() => worker.child.kill('SIGKILL'));
+  const worker = await startWorker(t, story);
   const number = story.openSilently(FIRST);
   const trap = story.trap(number, 2, true);
   await story.tell({ kind: 'pull-request', number, action: 'opened' });
   await eventually('the review is stuck', () => trap.sprung);
-  worker.child.kill('SIGTERM');
-  t.is((await worker.ended()).code, 0);
-  t.deepEqual(
-    (await story.door.jobs()).filter(({ key }) => key === `${REPOSITORY}#${number}`).map(({ state }) => state),
-    ['retry'],
-  );
-  const next = await startWorker(story);
-  t.teardown(() => next.child.kill('SIGKILL'));
+  await end(t, worker);
+  t.deepEqual(await jobStates(story, number), ['retry']);
+  const next = await startWorker(t, story);
   t.is(await story.verdict(number), 'failure');
   t.is(story.comments(number).length, 1);
   t.is(story.inlines(number).length, 2);
-  next.child.kill('SIGTERM');
-  t.is((await next.ended()).code, 0);
+  await end(t, next);
 });
 
 test('a worker that gets SIGTERM before it has started exits with 0', async (t) => {
@@ -205,6 +232,5 @@ test('a worker that gets SIGTERM before it has started exits with 0', async (t) 
   const worker = gatehouse(['work'], { ...story.environment, PORT: '0', METRICS_PORT: '0', DRAIN_SECONDS: '0' });
   t.teardown(() => worker.child.kill('SIGKILL'));
   await worker.logged('Gatehouse is listening');
-  worker.child.kill('SIGTERM');
-  t.is((await worker.ended()).code, 0);
+  await end(t, worker);
 });

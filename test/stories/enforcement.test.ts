@@ -31,6 +31,9 @@ for (const name of FORGES) {
     const page = await (await fetch(scene.door.metricsUrl)).text();
     t.regex(page, /^gatehouse_enforcement_off 1$/m);
     t.regex(page, /^gatehouse_reviews_total\{verdict="failure"\} \d+$/m, 'the real verdict is counted');
+    const recorded = 'SELECT state, enforced FROM gatehouse.audit_verdicts WHERE repository = $1';
+    const { rows } = await scene.door.database.query(recorded, [scene.repository]);
+    t.deepEqual(rows, [{ state: 'failure', enforced: false }]);
   });
 
   test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
@@ -41,7 +44,7 @@ for (const name of FORGES) {
     scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });
     const withFacts = new RegExp(`^/graphql/repos/${scene.repository}/pulls/${number}/facts`);
     scene.forge.fault({ path: withFacts, fault: { kind: 'status', status: 500 } });
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+    await scene.judge(number);
     t.deepEqual(scene.status(number), {
       state: 'success',
       description: 'Not enforced: Could not be reviewed: the forge gave no usable answer',

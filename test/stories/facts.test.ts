@@ -183,7 +183,7 @@ for (const name of ALL_FORGES) {
 
   async function succeed(t: ExecutionContext, arranged: readonly Arranged[]): Promise<void> {
     for (const { fact, scene, number } of arranged) {
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+      await scene.judge(number);
       t.is(stateOf(scene, number), 'success', `${fact}: ${scene.comments(number)}`);
     }
   }
@@ -231,7 +231,7 @@ for (const name of ALL_FORGES) {
         },
       });
       scene.forge.fault({ path: counting, fault: { kind: 'status', status: 403 } });
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+      await scene.judge(number);
       t.true(asked > 0, `${ROWS[name].title} was asked for ${fact}`);
       t.not(stateOf(scene, number), 'success', fact);
       scene.forge.clearFaults();
@@ -251,7 +251,7 @@ for (const name of ALL_FORGES) {
         const query = 'SELECT asks FROM gatehouse.reviews WHERE repository = $1';
         stored = (await scene.door.database.query(query, [scene.repository])).rows;
       });
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+      await scene.judge(number);
       // Else what changes after the reading would start no review.
       t.deepEqual(stored, [{ asks: [fact] }], fact);
     }

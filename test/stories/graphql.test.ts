@@ -18,10 +18,6 @@ const APPROVED = {
 };
 const GOOD = { title: 'feat: things' };
 
-async function redeliver(scene: Scene, number: number): Promise<void> {
-  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
-}
-
 /** The second query: whether the pull request is still what was judged. */
 function lookAt(repository: string, number: number): RegExp {
   return new RegExp(`^/graphql/repos/${repository}/pulls/${number}$`);
@@ -38,22 +34,21 @@ test('github: a review ends by REST while its large query fails', async (t) => {
   const before = [story.writes(), await judged(story)];
   // Then by GraphQL, unless Gatehouse still spares it.
   forge.clearFaults();
-  await redeliver(story, failing);
-  await redeliver(story, passing);
+  await story.judge(failing);
+  await story.judge(passing);
   t.deepEqual([story.writes(), await judged(story)], before, 'nothing has changed');
 });
 
 test('github: a status that somebody sets during a review is replaced', async (t) => {
   const scene = gatehouse('github').scene(APPROVED);
-  const { forge, repository } = scene;
+  const { repository } = scene;
   const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, GOOD));
   const ours = scene.status(number);
   t.is(ours?.state, 'pending');
   scene.when('POST', lookAt(repository, number), () => {
-    const foreign = { context: 'gatehouse/main', description: 'Trust me', author: 'mallory' } as const;
-    forge.setStatus(repository, forge.pull(repository, number).headSha, { ...foreign, state: 'success' });
+    scene.impersonate(number, 'success');
   });
-  await redeliver(scene, number);
+  await scene.judge(number);
   t.deepEqual(scene.status(number), ours);
   t.deepEqual(scene.states(number), ['pending', 'success', 'pending']);
 });
@@ -65,7 +60,7 @@ test('github: our comment that is deleted during a review is written again', asy
   t.is(scene.comments(number).length, 1);
   forge.edit(repository, number, { title: 'things' });
   scene.when('POST', lookAt(repository, number), () => forge.pull(repository, number).comments.splice(0));
-  await redeliver(scene, number);
+  await scene.judge(number);
   t.is(scene.comments(number).length, 1);
   t.is(scene.status(number)?.state, 'failure');
 });

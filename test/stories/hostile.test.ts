@@ -87,7 +87,7 @@ for (const name of CLIENTS) {
       forge.pushCommit(repository, number, fine);
       scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
+    await scene.judge(number);
     t.false(scene.states(bad).includes('success'), scene.states(bad).join());
     t.is(scene.status(number)?.state, 'failure');
   });
@@ -104,7 +104,7 @@ for (const name of CLIENTS) {
       forge.pushCommit(repository, number, fine);
       scene.when(undefined, pathsOfReads(repository, number), () => forge.pushCommit(repository, number, bad));
     });
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
+    await scene.judge(number);
     t.false(scene.states(bad).includes('success'), scene.states(bad).join());
     t.is(scene.status(number)?.state, 'failure');
   });

@@ -67,7 +67,7 @@ for (const name of ALL_FORGES) {
     t.deepEqual(posted(), first);
 
     const sha = scene.forge.forcePush(scene.repository, number, change);
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
+    await scene.judge(number);
     t.is(standing(scene, number).length, 1);
     // GitHub moves its comments over to the new commit by itself.
     if (name !== 'github') {
@@ -96,8 +96,7 @@ for (const name of ALL_FORGES) {
     const number = scene.openSilently({ 'app.ts': 'debugger\n' });
     forge.comment(repository, number, 'mallory', review);
     forge.commentInline(repository, number, 'mallory', { path: 'app.ts', line: 1, body: stolen?.body ?? '' });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    t.is(await scene.verdict(number), 'failure');
+    t.is(await scene.judge(number), 'failure');
     t.is(scene.comments(number).length, 1);
     t.is(scene.inlines(number).length, 1);
     await scene.settled(scene.push(number, { 'app.ts': 'done\n' }));

@@ -22,7 +22,7 @@ for (const name of FORGES) {
       const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
       const number = scene.openSilently(CHANGE);
       const reads = failReads(scene, status);
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+      await scene.judge(number);
       t.deepEqual(scene.states(number), []);
 
       reads.fail = false;
@@ -42,7 +42,7 @@ for (const name of FORGES) {
     t.is(await scene.verdict(proposal), 'success');
     const number = scene.openSilently(CHANGE);
     failReads(scene);
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+    await scene.judge(number);
     t.deepEqual(scene.states(number), []);
   });
 
@@ -51,8 +51,7 @@ for (const name of FORGES) {
     await scene.settled(scene.open(CHANGE, { title: 'feat: first' }));
     const number = scene.openSilently({ 'b.txt': 'b\n' });
     failReads(scene);
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    t.is(await scene.verdict(number), 'error');
+    t.is(await scene.judge(number), 'error');
   });
 
   test(`${name}: a success from before the database was lost never stays while files cannot be read`, async (t) => {
@@ -76,10 +75,8 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene(POLICY);
     const number = scene.openSilently(CHANGE);
     failReads(scene);
-    const success = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: '' } as const;
-    scene.forge.setStatus(scene.repository, scene.head(number), success);
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    t.is(await scene.verdict(number), 'error');
+    scene.impersonate(number, 'success');
+    t.is(await scene.judge(number), 'error');
   });
 }
 

@@ -40,8 +40,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
     const number = scene.openSilently(TWO_FILES);
     isNotFound(scene, number, { times: 1 });
-    await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-    t.is(await scene.verdict(number), 'failure');
+    t.is(await scene.judge(number), 'failure');
   });
 
   test(`${name}: a pull request that is not found once keeps what is known of it`, async (t) => {
@@ -79,6 +78,5 @@ test('github: a base branch that is not found once never ends a review', async (
   const scene = gatehouse('github').scene({ '.gatehouse.yml': POLICY });
   const number = scene.openSilently(TWO_FILES);
   isNotFound(scene, number, { part: 'git/ref/heads/main', times: 1 });
-  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-  t.is(await scene.verdict(number), 'failure');
+  t.is(await scene.judge(number), 'failure');
 });

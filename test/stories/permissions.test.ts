@@ -19,11 +19,6 @@ function strangersSay(scene: Scene, number: number, state: State, many: number, 
   }
 }
 
-async function judge(scene: Scene, number: number): Promise<string> {
-  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
-  return scene.status(number)?.state ?? 'none';
-}
-
 /** After this, a resync finds nothing new: what was changed this very second is looked at again by each. */
 async function nothingNew(story: Story): Promise<void> {
   story.forge.age(60_000);
@@ -71,7 +66,7 @@ for (const [what, [weaken, people]] of Object.entries(RESYNCS)) {
       forge.review(repository, number, login, 'changes-requested');
     }
     forge.review(repository, number, 'Wanda', 'approved');
-    t.is(await judge(story, number), 'success');
+    t.is(await story.judge(number), 'success');
     await nothingNew(story);
     weaken(story);
     const { read, asked } = await resync(story);
@@ -94,7 +89,7 @@ test('github: one query of a resync asks who may write in all repositories', asy
       for (const login of people) {
         scene.forge.review(scene.repository, number, login, 'approved');
       }
-      t.is(await judge(scene, number), 'success');
+      t.is(await scene.judge(number), 'success');
     }
   }
   await nothingNew(story);
@@ -105,7 +100,7 @@ test('github: a resync asks nobody’s permission where nobody has decided', asy
   await using story = await tellStory('github', RULES);
   const number = story.openSilently(CHANGE);
   story.forge.review(story.repository, number, 'wanda', 'commented');
-  t.is(await judge(story, number), 'pending');
+  t.is(await story.judge(number), 'pending');
   await nothingNew(story);
   t.like(await resync(story), { asked: [], queries: 0 });
 });
@@ -116,7 +111,7 @@ test('github: a resync finds access lost and given behind 150 strangers', async 
   const number = story.openSilently(CHANGE);
   strangersSay(story, number, 'changes-requested', 150);
   forge.review(repository, number, 'yara', 'approved');
-  t.is(await judge(story, number), 'success');
+  t.is(await story.judge(number), 'success');
   await nothingNew(story);
   forge.removeOutsider('stranger-149');
   await resync(story);

@@ -58,7 +58,7 @@ for (const name of FORGES) {
     const scene = gatehouse(name).scene({ 'README.md': 'Hello\n' });
     const number = scene.openSilently(MANY_FILES);
     const restored = restores(scene, number, STRICT, 'GET', FILES);
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+    await scene.judge(number);
     t.is(restored.times(), 1);
     t.is(scene.status(number)?.state, 'failure');
   });

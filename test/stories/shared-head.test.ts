@@ -27,18 +27,8 @@ async function openTwin(scene: Scene, number: number, details: { title: string; 
     from: fork,
     head: forge.pull(repository, number).headBranch,
   });
-  await scene.settled(scene.tell({ kind: 'pull-request', number: twin, action: 'opened' }));
+  await scene.judge(twin);
   return twin;
-}
-
-async function close(scene: Scene, number: number): Promise<void> {
-  scene.forge.close(scene.repository, number);
-  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
-}
-
-async function retarget(scene: Scene, number: number, base: string): Promise<void> {
-  scene.forge.retarget(scene.repository, number, base);
-  await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'edited' }));
 }
 
 for (const name of CLIENTS) {
@@ -73,7 +63,7 @@ for (const name of CLIENTS) {
     const twin = await openTwin(scene, good, { title: 'nonsense' });
     t.is(scene.status(good)?.state, 'failure');
     t.regex(scene.status(good)?.description ?? '', new RegExp(`^#${twin}: .*#${good} has this commit too`));
-    await close(scene, twin);
+    await scene.settled(scene.close(twin));
     t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
   });
 
@@ -85,7 +75,7 @@ for (const name of CLIENTS) {
 
   test(`${name}: a closed pull request never leaves its success to the next one`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
-    await close(scene, first);
+    await scene.settled(scene.close(first));
     t.deepEqual(scene.states(first), ['success', 'pending']);
     t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
     const writes = scene.writes();
@@ -98,9 +88,9 @@ for (const name of CLIENTS) {
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
     const { scene, number: first } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, first, { title: 'feat: the same' });
-    await close(scene, first);
+    await scene.settled(scene.close(first));
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
-    await close(scene, twin);
+    await scene.settled(scene.close(twin));
     t.is(scene.status(twin)?.state, 'pending');
   });
 
@@ -126,7 +116,7 @@ for (const name of CLIENTS) {
     const old = scene.forge.pull(scene.repository, number).headSha;
     await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
     scene.forge.pushCommit(scene.repository, number, old);
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
+    await scene.judge(number);
     t.is(scene.states(old).at(-1), 'success');
     t.is(scene.status(number)?.state, 'success');
   });
@@ -140,7 +130,7 @@ for (const name of CLIENTS) {
 
   test(`${name}: a pull request reopened with other words is pending at once`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
-    await close(scene, number);
+    await scene.settled(scene.close(number));
     scene.forge.edit(scene.repository, number, { title: 'things' });
     scene.forge.reopen(scene.repository, number);
     await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'reopened' }));
@@ -161,9 +151,9 @@ for (const name of CLIENTS) {
       states(),
       contexts.map(() => 'success'),
     );
-    await close(scene, upper);
+    await scene.settled(scene.close(upper));
     t.deepEqual(states(), ['success', 'pending'].slice(0, contexts.length));
-    await close(scene, lower);
+    await scene.settled(scene.close(lower));
     t.deepEqual(
       states(),
       contexts.map(() => 'pending'),
@@ -175,13 +165,13 @@ for (const name of CLIENTS) {
     scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
     const bad = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const good = await openTwin(scene, bad, { title: 'feat: things' });
-    await retarget(scene, bad, 'lax');
+    await scene.settled(scene.retarget(bad, 'lax'));
     t.is(scene.status(bad, 'gatehouse/lax')?.state, 'success');
     t.deepEqual(scene.status(good, 'gatehouse/main'), {
       state: 'success',
       description: 'The rule that applies is met',
     });
-    await retarget(scene, bad, 'main');
+    await scene.settled(scene.retarget(bad, 'main'));
     t.is(scene.status(good, 'gatehouse/main')?.state, 'failure');
     t.is(scene.status(bad, 'gatehouse/lax')?.state, 'pending', 'no open pull request into lax is left');
   });
@@ -193,7 +183,7 @@ for (const name of CLIENTS) {
         const statement = `DELETE FROM gatehouse.${table} WHERE repository = $1 AND head_sha = $2`;
         t.is((await scene.door.database.query(statement, [scene.repository, scene.head(number)])).rowCount, 1);
       }
-      await close(scene, number);
+      await scene.settled(scene.close(number));
       t.deepEqual(scene.states(number), ['success', 'pending']);
     });
   }
@@ -241,9 +231,9 @@ for (const name of CLIENTS) {
       state: 'error',
       description: `No policy judges #${free}, which has this commit too: close it, or give its branch one`,
     });
-    await close(scene, free);
+    await scene.settled(scene.close(free));
     t.is(scene.status(judged, 'Review')?.state, 'success');
-    await close(scene, judged);
+    await scene.settled(scene.close(judged));
     t.is(scene.status(judged, 'Review')?.state, 'pending');
   });
 }
@@ -259,7 +249,7 @@ for (const name of CLIENTS) {
       scene.status(lax, name === 'github' ? undefined : 'gatehouse/Main')?.state,
       name === 'github' ? 'failure' : 'success',
     );
-    await retarget(scene, lax, 'main');
+    await scene.settled(scene.retarget(lax, 'main'));
     t.is(scene.status(strict)?.state, 'failure');
     if (name !== 'github') {
       t.is(scene.status(lax, 'gatehouse/Main')?.state, 'pending');

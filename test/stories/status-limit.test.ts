@@ -9,11 +9,9 @@ const BAD = 'Things';
 /** GitHub's limit for one name on one commit. */
 const MOST = 1_000;
 
-function fill(scene: Scene, number: number, count: number, author = 'mallory') {
-  const { headSha } = scene.forge.pull(scene.repository, number);
+function fill(scene: Scene, number: number, count: number) {
   for (let index = 0; index < count; index++) {
-    const status = { context: 'gatehouse/main', state: 'failure', author, description: `${index}` };
-    scene.forge.setStatus(scene.repository, headSha, status);
+    scene.impersonate(number, 'failure');
   }
 }
 
@@ -35,8 +33,7 @@ test.serial('github: no success is the last status that a commit takes', async (
   const scene = gatehouse('github').scene(TITLED);
   const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: GOOD });
   fill(scene, number, MOST - 1);
-  await scene.tell({ kind: 'pull-request', number, action: 'opened' });
-  t.is(await scene.verdict(number), 'error');
+  t.is(await scene.judge(number), 'error');
   t.regex(scene.status(number)?.description ?? '', /push a new commit/);
   t.regex(scene.comments(number).join(), /Push a new commit/);
   await scene.push(number, { 'a.txt': 'b\n' });
@@ -90,9 +87,7 @@ test.serial('github: no success that cannot be taken back goes unnoticed', async
   const before = await frozen(gatehouse('github'));
   // Others set as many as there are, and the newest is a success.
   fill(scene, number, MOST - 2);
-  const { headSha } = scene.forge.pull(scene.repository, number);
-  const status = { context: 'gatehouse/main', state: 'success', author: 'mallory', description: 'Fine' };
-  scene.forge.setStatus(scene.repository, headSha, status);
+  scene.impersonate(number, 'success');
   await scene.settled(scene.edit(number, { title: BAD }));
   t.true((await frozen(gatehouse('github'))) > before);
   t.regex(scene.comments(number).join(), /Push a new commit/);

@@ -23,7 +23,7 @@ for (const name of FORGES) {
     t.deepEqual(scene.states(number), ['failure', 'success']);
 
     const writes = scene.writes();
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
+    await scene.judge(number);
     t.is(scene.writes(), writes, 'nothing has changed');
   });
 
@@ -53,20 +53,17 @@ for (const name of ['github', 'gitea'] as const) {
         times: 1,
         fault: { kind: 'status', status: name === 'github' ? 422 : 400 },
       });
-    const look = async (number: number) => {
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'synchronize' }));
-    };
     refuseWords();
     const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, RED));
     const shown = { state: 'failure', description: 'See the pull request' };
     t.deepEqual(scene.status(number), shown);
     const writes = scene.writes();
-    await look(number);
+    await scene.judge(number);
     t.is(scene.writes(), writes, 'it is not posted again');
 
     forge.setStatus(repository, scene.head(number), { ...shown, context: 'gatehouse/main', author: 'mallory' });
     refuseWords();
-    await look(number);
+    await scene.judge(number);
     const authors = forge.statuses(repository, scene.head(number)).map(({ author }) => author);
     t.deepEqual(authors, ['gatehouse', 'mallory', 'gatehouse'], 'the same words by somebody else are not ours');
 

@@ -54,7 +54,7 @@ for (const name of FORGES) {
     const number = scene.openSilently(CHANGE, { title: 'things' });
     scene.forge.fault({ method: 'GET', path: new RegExp(`^/repos/${scene.repository}/`), times: 5, fault });
     scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
-    await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+    await scene.judge(number);
     assertReviewed(t, scene, number);
     t.deepEqual(await deadLetters(scene), []);
   });
@@ -98,7 +98,7 @@ for (const name of FORGES) {
     const writing = scene.openSilently({ 'app.ts': 'debugger\n' }, { title: 'things' });
     const trap = scene.trap(writing, 2, true);
     await scene.tell({ kind: 'pull-request', number: reading, action: 'opened' });
-    await scene.settled(scene.tell({ kind: 'pull-request', number: writing, action: 'opened' }));
+    await scene.judge(writing);
     t.true(trap.sprung);
     assertReviewed(t, scene, reading);
     assertReviewed(t, scene, writing);
@@ -114,7 +114,7 @@ for (const name of FORGES) {
       let isAway = true;
       const path = Object.assign(/^/, { test: (path: string) => isAway && difference.test(path) });
       scene.forge.fault({ path, fault: { kind: 'status', status: 503 } });
-      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'opened' }));
+      await scene.judge(number);
       t.deepEqual(scene.status(number), {
         state: 'error',
         description: 'Could not be reviewed: the forge gave no usable answer',
