@@ -36,23 +36,6 @@ for (const name of FORGES) {
     t.is(await scene.verdict(number), 'success');
   });
 
-  test(`${name}: a co-author whose name is markup does no harm to the comment`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
-    const hostile = 'Co-authored-by: @alice <img src=x>\u001b[31m\u202e`</details>|<@bob ![x](http://x.test)>';
-    scene.forge.commit(
-      scene.repository,
-      'topic',
-      { 'a.txt': 'a\n' },
-      { author: 'coder', message: `feat: it\n\n${hostile}` },
-    );
-    const number = await scene.open('topic', { author: 'coder' });
-    t.is(await scene.verdict(number), 'pending');
-    const text = scene.comments(number).join();
-    t.false(text.includes('\u001b') || text.includes('\u202e'));
-    t.regex(text, /``? ?.*img src=x/);
-    t.notRegex(text.replaceAll(/(`+)[^\n]*?\1/g, ''), /<img|\]\(http:\/\/x\.test/);
-  });
-
   test(`${name}: who made commits for another base branch may approve`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': APPROVED });
     const { forge, repository } = scene;

@@ -1,8 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DOOR } from '../helpers/door.ts';
-import { forgesOf, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -77,17 +73,3 @@ for (const name of FORGES) {
     t.is(scene.writes(), writes);
   });
 }
-
-test('a changed POLICY_FILE reaches open pull requests at the start of a worker', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'organisation.yml');
-  await writeFile(file, LENIENT);
-  await using story = await tellStory('gitea', { 'README.md': 'Hello\n' }, {}, DOOR);
-  const number = await story.open(TWO_FILES);
-  await workerComesBy(story, { POLICY_FILE: file });
-  t.is(story.status(number)?.state, 'success');
-  await writeFile(file, STRICT);
-  await workerComesBy(story, { POLICY_FILE: file });
-  t.is(story.status(number)?.state, 'failure');
-});

@@ -36,21 +36,6 @@ for (const name of FORGES) {
     t.deepEqual(rows, [{ state: 'failure', enforced: false }]);
   });
 
-  test(`${name}: without enforcement a review that was given up blocks nothing`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    await scene.settled(scene.open({ 'seen.txt': 'a\n' }));
-    const number = scene.openSilently(TWO_FILES);
-    const path = new RegExp(`^/repos/${scene.repository}/(contents/|pulls/${number}/files|pulls/${number}\\.diff)`);
-    scene.forge.fault({ method: 'GET', path, fault: { kind: 'status', status: 500 } });
-    const withFacts = new RegExp(`^/graphql/repos/${scene.repository}/pulls/${number}/facts`);
-    scene.forge.fault({ path: withFacts, fault: { kind: 'status', status: 500 } });
-    await scene.judge(number);
-    t.deepEqual(scene.status(number), {
-      state: 'success',
-      description: 'Not enforced: Could not be reviewed: the forge gave no usable answer',
-    });
-  });
-
   test(`${name}: switching enforcement off and on corrects every open pull request`, async (t) => {
     await using story = await tellStory(name, FILES, {}, DOOR);
     const failing = await story.open(TWO_FILES, { title: 'things' });
@@ -104,15 +89,3 @@ async function applyRetentionOf({ door: { database } }: Scene): Promise<void> {
     throw new Error('the retention did not finish');
   }
 }
-
-test('github: without enforcement a group with a failing pull request passes', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
-  const number = scene.openSilently(TWO_FILES, { title: 'things' });
-  const headSha = scene.forge.enqueue(scene.repository, number);
-  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
-  const statuses = scene.forge.statuses(scene.repository, headSha);
-  t.deepEqual(
-    statuses.map(({ state, description }) => ({ state, description })),
-    [{ state: 'success', description: 'Not enforced: #1 fails: 2 of 2 rules failed: small, titled' }],
-  );
-});

@@ -1,4 +1,4 @@
-import { type Scene, shareStories, tellStory } from '../helpers/story.ts';
+import { shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 // What GitHub's GraphQL tells in part, late or not at all decides nothing.
@@ -22,22 +22,6 @@ const GOOD = { title: 'feat: things' };
 function lookAt(repository: string, number: number): RegExp {
   return new RegExp(`^/graphql/repos/${repository}/pulls/${number}$`);
 }
-
-test('github: a review ends by REST while its large query fails', async (t) => {
-  await using story = await tellStory('github', FILES);
-  const { forge } = story;
-  forge.fault({ path: /^\/graphql\/repos\/.*\/facts$/, fault: { kind: 'status', status: 502 } });
-  const failing = await story.settled(story.open({ 'a.key': 'secret\n' }, { ...GOOD, labels: ['second', 'first'] }));
-  const passing = await story.settled(story.open({ 'a.txt': 'text\n' }, GOOD));
-  t.deepEqual([story.states(failing), story.states(passing)], [['failure'], ['success']]);
-
-  const before = [story.writes(), await judged(story)];
-  // Then by GraphQL, unless Gatehouse still spares it.
-  forge.clearFaults();
-  await story.judge(failing);
-  await story.judge(passing);
-  t.deepEqual([story.writes(), await judged(story)], before, 'nothing has changed');
-});
 
 test('github: a status that somebody sets during a review is replaced', async (t) => {
   const scene = gatehouse('github').scene(APPROVED);
@@ -64,9 +48,3 @@ test('github: our comment that is deleted during a review is written again', asy
   t.is(scene.comments(number).length, 1);
   t.is(scene.status(number)?.state, 'failure');
 });
-
-/** How many reviews have ended with which verdict. */
-async function judged({ door }: Scene): Promise<readonly string[]> {
-  const metrics = await (await fetch(door.metricsUrl)).text();
-  return metrics.split('\n').filter((line) => line.startsWith('gatehouse_reviews_total'));
-}

@@ -78,28 +78,6 @@ for (const name of FORGES) {
   });
 }
 
-test('github: an App requests the redelivery of failed deliveries once', async (t) => {
-  await using story = await tellStory(
-    'github',
-    FILES,
-    ({ app }) => ({ FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey }),
-    DOOR,
-  );
-  const { forge } = story;
-  forge.app.install('acme');
-  const number = await story.open({ 'a.txt': 'a\n' });
-  const delivery = { event: 'pull_request', deliveredAt: new Date().toISOString() };
-  forge.addDelivery({ ...delivery, guid: 'accepted', statusCode: 200 });
-  forge.addDelivery({ ...delivery, guid: 'failed', statusCode: 503 });
-  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 503 });
-  forge.addDelivery({ ...delivery, guid: 'failed at first', statusCode: 200 });
-  await workerComesBy(story);
-  t.is(story.status(number)?.state, 'success');
-  t.is(forge.count('POST', /^\/app\/hook\/deliveries\/:id\/attempts$/), 1);
-  await workerComesBy(story);
-  t.is(forge.count('POST', /\/attempts$/), 1);
-});
-
 test('a repository that is gone is asked for once, and its rows are deleted', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
   const { forge, door } = story;

@@ -14,15 +14,6 @@ rules:
     require: { changed_lines: '<= 5' }
 `;
 
-const NO_FORKS = `version: 1
-rules:
-  - id: no-forks
-    require: { fork: false }
-  - id: strangers
-    when: { fork: true }
-    require: { label: checked }
-`;
-
 for (const name of FORGES) {
   test(`${name}: a NUL byte in a text file never hides its lines from a rule`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': NO_DEBUGGING });
@@ -56,14 +47,6 @@ test('github: a proposed policy of a deleted fork reads no other repository', as
 });
 
 for (const name of GITEAS) {
-  test(`${name}: a stranger who pushes to refs/for never passes for a writer`, async (t) => {
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': NO_FORKS });
-    const [own, pushed] = [await scene.open({ 'a.txt': 'a\n' }), await scene.pushForReview({ 'a.txt': 'a\n' })];
-    t.is(await scene.verdict(own), 'success');
-    t.is(scene.status(pushed)?.state, 'failure');
-    t.regex(scene.comments(pushed).join(), /no-forks[\s\S]*strangers/);
-  });
-
   test(`${name}: a policy that a stranger pushes to refs/for reads no other repository`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
     const secret = `acme/secret-${scene.repository.split('/')[1]}`;

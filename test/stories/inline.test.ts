@@ -78,14 +78,6 @@ for (const name of ALL_FORGES) {
     }
   });
 
-  test(`${name}: two equal lines have a comment each`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await scene.settled(scene.open({ 'app.ts': 'debugger\ndebugger\n' }));
-    t.is(new Set(fingerprints(scene, number)).size, 2);
-    await scene.settled(scene.push(number, { 'app.ts': 'debugger\n' }));
-    t.is(standing(scene, number).length, 1);
-  });
-
   test(`${name}: comments of others that imitate Gatehouse's are not touched`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const { forge, repository } = scene;

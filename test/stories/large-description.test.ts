@@ -36,17 +36,6 @@ for (const name of CLIENTS) {
     t.is(scene.status(number)?.state, 'failure');
   });
 
-  test.serial(`${name}: no pull request stays green because its webhook is too large`, async (t) => {
-    const scene = gatehouse(name).scene(TITLED);
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-    t.is(await scene.verdict(number), 'success');
-    const change = { title: 'Bad', body: READ };
-    await untilResynced(gatehouse(name), scene, () =>
-      t.throwsAsync(scene.edit(number, change), { message: /answered 413/ }),
-    );
-    t.is(scene.status(number)?.state, 'failure');
-  });
-
   for (const closing of ['heard', 'unheard'] as const) {
     test.serial(`${name}: no reopened pull request is green unheard, its closing ${closing}`, async (t) => {
       const scene = gatehouse(name).scene(TITLED);

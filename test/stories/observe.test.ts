@@ -63,19 +63,6 @@ for (const name of FORGES) {
     ]);
   });
 
-  test(`${name}: what only an observed rule needs cannot hold up a verdict`, async (t) => {
-    const policy = POLICY.replace('approvals: 1', "approvals: { from: ['@acme/core'] }");
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
-    scene.forge.fault({ method: 'GET', path: /^\/(orgs|teams)\//, fault: { kind: 'status', status: 500 } });
-    const number = await scene.settled(scene.open(TODO, { title: 'feat: a' }));
-    t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
-    t.deepEqual(
-      (await recorded(scene, number)).slice(1, 3),
-      ['no-todo observe failed', 'reviewed observe undecided'],
-      'and what was not read is recorded as such',
-    );
-  });
-
   test(`${name}: an observed rule follows reviews until its level is raised`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
     const { forge, repository } = scene;
@@ -97,13 +84,4 @@ test('an observed rule that takes too long to evaluate ends no other', async (t)
   const number = await scene.settled(scene.open(Object.fromEntries(files), { title: 'feat: a' }));
   t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
   t.deepEqual(await recorded(scene, number), ['titled error passed', 'slow observe undecided']);
-});
-
-test('an override of an observed rule is not needed, and the comment says no more', async (t) => {
-  const scene = gatehouse('github').scene({ '.gatehouse.yml': POLICY });
-  const number = await scene.settled(scene.open(TODO, { title: 'things' }));
-  const { headSha } = scene.forge.pull(scene.repository, number);
-  await scene.settled(scene.comment(number, 'bob', `/gatehouse override no-todo ${headSha} hotfix`));
-  t.regex(scene.comments(number).join(), /The override of `no-todo` by `bob` is not needed: the rule does not block/);
-  t.is(scene.status(number)?.state, 'failure');
 });

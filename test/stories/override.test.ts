@@ -73,15 +73,6 @@ for (const name of FORGES) {
     t.notRegex(scene.comments(number).join(), /🔓/);
   });
 
-  test(`${name}: a comment of others that becomes a command by an edit is none`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const number = await opened(scene);
-    const comment = await scene.settled(scene.comment(number, 'bob', 'Thanks!'));
-    await scene.settled(scene.editComment(number, 'alice', comment, commandFor(scene, number)));
-    t.deepEqual(scene.states(number), ['failure']);
-    t.regex(scene.comments(number).join(), /by `bob` was edited\./);
-  });
-
   test(`${name}: a command to override is answered once where the policy lets nobody`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY.replace(/^override.*\n/m, '') });
     const number = await opened(scene);

@@ -80,31 +80,6 @@ for (const [what, [weaken, people]] of Object.entries(RESYNCS)) {
   });
 }
 
-test('github: one query of a resync asks who may write in all repositories', async (t) => {
-  await using story = await tellStory('github');
-  for (const people of [['ann', 'bea'], ['cleo']]) {
-    const scene = story.scene(RULES);
-    for (const opened of ['a.txt', 'b.txt']) {
-      const number = scene.openSilently({ [opened]: 'a\n' });
-      for (const login of people) {
-        scene.forge.review(scene.repository, number, login, 'approved');
-      }
-      t.is(await scene.judge(number), 'success');
-    }
-  }
-  await nothingNew(story);
-  t.like(await resync(story), { asked: [], queries: 1 });
-});
-
-test('github: a resync asks nobody’s permission where nobody has decided', async (t) => {
-  await using story = await tellStory('github', RULES);
-  const number = story.openSilently(CHANGE);
-  story.forge.review(story.repository, number, 'wanda', 'commented');
-  t.is(await story.judge(number), 'pending');
-  await nothingNew(story);
-  t.like(await resync(story), { asked: [], queries: 0 });
-});
-
 test('github: a resync finds access lost and given behind 150 strangers', async (t) => {
   await using story = await tellStory('github', RULES);
   const { forge, repository } = story;

@@ -46,19 +46,6 @@ for (const name of FORGES) {
   });
 }
 
-test('github: after the database was lost, an App looks at all of its installations', async (t) => {
-  const asApp = ({ app }: Story['forge']) => {
-    app.install('acme');
-    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
-  };
-  await using story = await tellStory('github', { '.gatehouse.yml': POLICY }, asApp);
-  const number = await story.settled(story.open({ 'a.txt': 'a' }, { title: 'feat: a' }));
-  await loseDatabase(story);
-  story.forge.edit(story.repository, number, { title: 'bad' });
-  await workerComesBy(story);
-  t.is(story.status(number)?.state, 'failure');
-});
-
 test('a restored database shows no success that a pull request does not earn', async (t) => {
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = await story.settled(story.open({ 'a.txt': 'a' }, { title: 'bad' }));

@@ -1,5 +1,4 @@
-import MarkdownIt from 'markdown-it';
-import { forgesOf, type Scene, shareStories, withoutOwnLinks } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -49,50 +48,5 @@ for (const name of FORGES) {
     t.is(await state(scene, number), 'All 3 rules that apply are met');
     await scene.review(number, 'olivia', 'changes-requested');
     t.is(await state(scene, number), `Waiting for ${OWNERS}`, 'the latest word counts');
-  });
-
-  test(`${name}: titles, paths, names and messages are shown literally`, async (t) => {
-    const hostile =
-      '@acme/everyone <img src=x onerror=alert(1)> ``` [x](javascript:alert(1)) fixes #1 <!-- gatehouse:review -->';
-    const scene = gatehouse(name).scene({
-      '.gatehouse.yml': `version: 1
-rules:
-  - id: title
-    require: { title: '^never$' }
-    message: '${hostile}'
-  - id: labelled
-    require: { label: '${hostile.replaceAll('*', '')}' }
-  - id: owned
-    require: { approvals: { from: ['@acme/security'] } }
-  - id: lines
-    forbid: { added_lines: 'alert', in: ['**'] }
-  - id: touched
-    forbid: { files: ['**'] }
-`,
-    });
-    const path = 'src/@acme`<b>\u202egnp.ts';
-    const number = await scene.open(
-      { [path]: `\`\`\`\n${hostile}\n` },
-      { title: hostile, labels: ['@acme/everyone', '`<script>`'] },
-    );
-    t.is(await scene.verdict(number), 'failure');
-    const bodies = [...scene.comments(number), ...scene.inlines(number).map(({ body }) => body)];
-    t.true(bodies.length >= 2);
-    for (const body of bodies) {
-      // What a reader sees outside of code: no mention, no reference, no link but ours to a file, no markup of theirs.
-      const html = new MarkdownIt({ html: true, linkify: true }).render(
-        body.replace(/^<!-- gatehouse:[\w: ]+ -->/, ''),
-      );
-      const seen = withoutOwnLinks(html).replace(/<code>[\s\S]*?<\/code>/g, '');
-      t.notRegex(seen, /@\w/, seen);
-      t.notRegex(seen, /#\d/, seen);
-      t.notRegex(seen, /<(?:img|script|b|a)[\s>]/, seen);
-      t.notRegex(seen, /<!--/, seen);
-      t.is(body.split('<!-- gatehouse:').length, 2, 'its own marker alone');
-      t.notRegex(body, /\u202e/);
-    }
-    await scene.settled(scene.edit(number, { body: 'Again' }));
-    t.is(scene.comments(number).length, 1);
-    t.is(new Set(bodies).size, scene.inlines(number).length + 1);
   });
 }

@@ -32,15 +32,6 @@ async function openTwin(scene: Scene, number: number, details: { title: string; 
 }
 
 for (const name of CLIENTS) {
-  test(`${name}: one head into a lax branch leaves the strict branch red`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
-    const strict = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
-    const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
-    t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
-    t.is(scene.status(lax, 'gatehouse/lax')?.state, 'success');
-  });
-
   test(`${name}: two pull requests with one head show the worse verdict`, async (t) => {
     const { scene, number: bad } = await reviewed(name, 'things');
     const good = await openTwin(scene, bad, { title: 'feat: things' });
@@ -58,31 +49,12 @@ for (const name of CLIENTS) {
   });
 
   test(`${name}: a stranger's twin of a green commit is named, and closing it is enough`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const good = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: things', author: 'alice' }));
+    const { scene, number: good } = await reviewed(name, 'feat: things');
     const twin = await openTwin(scene, good, { title: 'nonsense' });
-    t.is(scene.status(good)?.state, 'failure');
+    t.deepEqual(scene.states(good), ['success', 'pending', 'failure'], 'it is pending at once');
     t.regex(scene.status(good)?.description ?? '', new RegExp(`^#${twin}: .*#${good} has this commit too`));
     await scene.settled(scene.close(twin));
     t.deepEqual(scene.status(good), { state: 'success', description: 'The rule that applies is met' });
-  });
-
-  test(`${name}: a pull request opened on a green commit is pending at once`, async (t) => {
-    const { scene, number: first } = await reviewed(name, 'feat: things');
-    await openTwin(scene, first, { title: 'things' });
-    t.deepEqual(scene.states(first), ['success', 'pending', 'failure']);
-  });
-
-  test(`${name}: a closed pull request never leaves its success to the next one`, async (t) => {
-    const { scene, number: first } = await reviewed(name, 'feat: things');
-    await scene.settled(scene.close(first));
-    t.deepEqual(scene.states(first), ['success', 'pending']);
-    t.regex(scene.status(first)?.description ?? '', /^No open pull request has this commit/);
-    const writes = scene.writes();
-    await scene.settled(scene.edit(first, { title: 'things' }));
-    t.is(scene.writes(), writes, 'a closed one is left as it was');
-    await openTwin(scene, first, { title: 'things' });
-    t.is(scene.status(first)?.state, 'failure');
   });
 
   test(`${name}: a success that another open pull request has earned is not withdrawn`, async (t) => {
@@ -92,33 +64,26 @@ for (const name of CLIENTS) {
     t.deepEqual(scene.status(twin), { state: 'success', description: 'The rule that applies is met' });
     await scene.settled(scene.close(twin));
     t.is(scene.status(twin)?.state, 'pending');
+    t.regex(scene.status(twin)?.description ?? '', /^No open pull request has this commit/);
+    const writes = scene.writes();
+    await scene.settled(scene.edit(twin, { title: 'things' }));
+    t.is(scene.writes(), writes, 'a closed one is left as it was');
   });
 
   test(`${name}: a head that was pushed over never leaves its success to the next one`, async (t) => {
-    const { scene, number: first } = await reviewed(name, 'feat: things');
-    const old = scene.forge.pull(scene.repository, first).headSha;
-    await scene.settled(scene.push(first, { 'a.txt': 'b\n' }));
-    t.deepEqual(scene.states(old), ['success', 'pending']);
-    t.is(scene.status(first)?.state, 'success');
-    await scene.settled(scene.push(first, { 'a.txt': 'c\n' }));
-    t.deepEqual(scene.states(old), ['success', 'pending'], 'only the last head could stand green');
-  });
-
-  test(`${name}: a head that never was green costs no write when it is pushed over`, async (t) => {
-    const { scene, number } = await reviewed(name, 'things');
-    const old = scene.forge.pull(scene.repository, number).headSha;
-    await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
-    t.deepEqual(scene.states(old), ['failure']);
-  });
-
-  test(`${name}: a force-push back to a green head is judged again and becomes green`, async (t) => {
     const { scene, number } = await reviewed(name, 'feat: things');
-    const old = scene.forge.pull(scene.repository, number).headSha;
-    await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
+    const [old, push] = [scene.head(number), (text: string) => scene.settled(scene.push(number, { 'a.txt': text }))];
+    await push('b\n');
+    t.deepEqual([scene.states(old), scene.status(number)?.state], [['success', 'pending'], 'success']);
+    await scene.settled(scene.edit(number, { title: 'things' }));
+    const red = await push('c\n');
+    await push('d\n');
+    t.deepEqual(scene.states(red), ['failure'], 'what never was green costs no write');
+    t.deepEqual(scene.states(old), ['success', 'pending'], 'only the last head could stand green');
+    await scene.edit(number, { title: 'feat: things' });
     scene.forge.pushCommit(scene.repository, number, old);
     await scene.judge(number);
-    t.is(scene.states(old).at(-1), 'success');
-    t.is(scene.status(number)?.state, 'success');
+    t.is(scene.states(old).at(-1), 'success', 'a force-push back to it');
   });
 
   test(`${name}: a push leaves the success of the old head to a twin that has earned it`, async (t) => {
@@ -146,18 +111,13 @@ for (const name of CLIENTS) {
     const upper = await openTwin(scene, lower, { title: 'feat: things', base: 'Main' });
     // GitHub has one status for both.
     const contexts = name === 'github' ? [undefined] : ['gatehouse/main', 'gatehouse/Main'];
-    const states = () => contexts.map((context) => scene.status(lower, context)?.state);
-    t.deepEqual(
-      states(),
-      contexts.map(() => 'success'),
-    );
+    const states = () => contexts.map((context) => scene.status(lower, context)?.state).join();
+    const isOne = contexts.length === 1;
+    t.is(states(), isOne ? 'success' : 'success,success');
     await scene.settled(scene.close(upper));
-    t.deepEqual(states(), ['success', 'pending'].slice(0, contexts.length));
+    t.is(states(), isOne ? 'success' : 'success,pending');
     await scene.settled(scene.close(lower));
-    t.deepEqual(
-      states(),
-      contexts.map(() => 'pending'),
-    );
+    t.is(states(), isOne ? 'pending' : 'pending,pending');
   });
 
   test(`${name}: a retargeted pull request leaves the old branch's status to the others`, async (t) => {
@@ -209,18 +169,6 @@ for (const name of CLIENTS) {
     t.is(scene.states(old).at(-1), 'pending');
   });
 
-  test(`${name}: a status name without {base} shows the worst verdict of all base branches`, async (t) => {
-    const scene = oneStatus(name).scene(FILES);
-    scene.forge.commit(scene.repository, 'lax', { '.gatehouse.yml': LAX });
-    const strict = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
-    t.is(await scene.verdict(strict, 'Review'), 'failure');
-    const lax = await openTwin(scene, strict, { title: 'things', base: 'lax' });
-    t.deepEqual(scene.status(lax, 'Review'), {
-      state: 'failure',
-      description: `#${strict}: 1 of 1 rule failed: conventional-title (#${lax} has this commit too)`,
-    });
-  });
-
   test(`${name}: no branch without a policy is open by another branch's success`, async (t) => {
     const scene = oneStatus(name).scene(FILES);
     scene.forge.commit(scene.repository, 'free', { '.gatehouse.yml': null });
@@ -236,23 +184,18 @@ for (const name of CLIENTS) {
     await scene.settled(scene.close(judged));
     t.is(scene.status(judged, 'Review')?.state, 'pending');
   });
-}
 
-for (const name of CLIENTS) {
   test(`${name}: branches that differ by case are judged each by its own rules`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     scene.forge.commit(scene.repository, 'Main', { '.gatehouse.yml': LAX });
     const strict = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
     const lax = await openTwin(scene, strict, { title: 'things', base: 'Main' });
     t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
-    t.is(
-      scene.status(lax, name === 'github' ? undefined : 'gatehouse/Main')?.state,
-      name === 'github' ? 'failure' : 'success',
-    );
+    // GitHub has one status for both.
+    const shown = () => scene.status(lax, name === 'github' ? undefined : 'gatehouse/Main')?.state;
+    t.is(shown(), name === 'github' ? 'failure' : 'success');
     await scene.settled(scene.retarget(lax, 'main'));
-    t.is(scene.status(strict)?.state, 'failure');
-    if (name !== 'github') {
-      t.is(scene.status(lax, 'gatehouse/Main')?.state, 'pending');
-    }
+    t.is(scene.status(strict, 'gatehouse/main')?.state, 'failure');
+    t.is(shown(), name === 'github' ? 'failure' : 'pending');
   });
 }

@@ -26,19 +26,6 @@ for (const name of FORGES) {
     await scene.judge(number);
     t.is(scene.writes(), writes, 'nothing has changed');
   });
-
-  test(`${name}: branches that differ in emoji alone have a status each`, async (t) => {
-    const scene = gatehouse(name).scene(TITLED);
-    const { forge, repository } = scene;
-    const numbers: number[] = [];
-    for (const base of ['party-🎉', 'party-🚀']) {
-      forge.commit(repository, base, { 'README.md': base });
-      numbers.push(await scene.open({ [`${base}.txt`]: 'a\n' }, { ...RED, base }));
-    }
-    await scene.settled();
-    const names = numbers.map((number) => forge.statuses(repository, scene.head(number)).map(({ context }) => context));
-    t.deepEqual(names, [['gatehouse/party-:1f389:'], ['gatehouse/party-:1f680:']]);
-  });
 }
 
 // They refuse with different answers.
