@@ -64,7 +64,9 @@ for (const name of FORGES) {
 
   test(`${name}: a broken or lost baseline leaves the last good one, until it is unset`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
+    const first = await story.open(TWO_FILES);
     t.is(await resyncs(story), 'in-force,1');
+    failsSmall(t, story, first);
     await story.baseline.push('main', { '.gatehouse.yml': BROKEN });
     t.is(await resyncs(story), 'broken,1');
     story.forge.deleteRepository(BASELINE);

@@ -84,60 +84,53 @@ for (const name of ALL_FORGES) {
     });
     hook.events = ['push'];
     const [line = ''] = (await ask()).of('webhook events');
-    t.true(line.startsWith('✘ missing: '), line);
     const titles = {
-      github: ['Pull request', 'Pull request review', 'Issue comment', 'Status', 'Check run', 'Check suite'],
-      gitea: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment', 'Commit Status'],
-      forgejo: ['Pull Request', 'Pull Request Reviewed', 'Pull Request Comment'],
+      github: /^✘ missing: .*Pull request,.*Pull request review,.*Issue comment.*Status.*Check run.*Check suite/,
+      gitea: /^✘ missing: .*Pull Request,.*Pull Request Reviewed.*Pull Request Comment.*Commit Status/,
+      forgejo: /^✘ missing: (?!.*Status).*Pull Request,.*Pull Request Reviewed.*Pull Request Comment/,
     }[name];
-    for (const title of titles) {
-      t.true(line.includes(title), `${title}: ${line}`);
-    }
-    t.is(line.includes('Status'), name !== 'forgejo');
+    t.regex(line, titles);
   });
 
   test(`${name}: doctor finds a broken policy, none, and teams that it cannot see`, async (t) => {
-    const { forge, repository, ask } = wellSetUp(name, {
-      '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security', '@acme/nobody'] } }\n`,
-    });
+    const { forge, repository, ask } = wellSetUp(name);
     forge.createTeam('acme/security', ['alice', 'bob']);
-    const first = await ask();
-    t.is(first.code, 1);
-    t.is(first.of('policy')[0], '✔ .gatehouse.yml on main has 2 rules');
-    t.is(
-      first.of('teams').find((line) => line.includes('security')),
-      '✔ @acme/security has 2 members',
-    );
-    t.regex(first.of('teams').find((line) => line.includes('nobody')) ?? '', /^✘ @acme\/nobody does not exist, or/);
-
-    const byMembers = `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n`;
-    forge.commit(repository, 'main', { '.gatehouse.yml': byMembers });
-    const hidden = (await ask()).of('teams')[0] ?? '';
-    t.regex(
-      hidden,
-      /^✘ hidden members of acme cannot be seen: .* → (?:give the permission Organisation: Members|give the scope read:organization and make)/,
-    );
-    forge.addMember('acme', 'gatehouse');
-    t.deepEqual((await ask()).of('teams'), ['✔ all members of acme can be seen']);
-
-    forge.commit(repository, 'main', { '.gatehouse.yml': 'version: 1\nrules:\n  - id: a\n    requires: {}\n' });
-    const broken = await ask();
-    t.regex(broken.of('policy')[0] ?? '', /^✘ \.gatehouse\.yml:4:5: /);
-    t.deepEqual(broken.of('teams'), ['? skipped: no valid policy']);
-
-    forge.commit(repository, 'main', { '.gatehouse.yml': null });
-    const none = await ask();
-    t.regex(none.of('policy')[0] ?? '', /^✘ acme\/scene-\d+ has no policy on main: nothing is reviewed/);
-    forge.commit(repository, 'main', { 'gatehouse.yml': 'version: 1\n', '.gatehouse.test.yaml': 'cases: []\n' });
     forge.createRepository('acme/.rules', { '.gatehouse.yaml': 'version: 1\n' });
-    const misnamed = (await ask([repository], { POLICY_REPOSITORY: '.rules' })).of('policy');
-    for (const said of [
-      /^✘ gatehouse\.yml on main is ignored .* → rename it to \.gatehouse\.yml$/m,
-      /^✘ \.gatehouse\.test\.yaml on main is ignored .* → rename it to \.gatehouse\.test\.yml$/m,
-      /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* rename it to \.gatehouse\.yml/,
-      /^✘ acme\/scene-\d+ has no policy on main/m,
-    ]) {
-      t.regex(misnamed.join('\n'), said);
+    const ofTeams = `${CONVENTIONAL_TITLES}  - id: security\n    require: { approvals: { count: 1, from: ['@acme/security', '@acme/nobody'] } }\n`;
+    const misnamed = { '.gatehouse.yml': null, 'gatehouse.yml': 'version: 1\n', '.gatehouse.test.yaml': 'cases: []\n' };
+    for (const [files, ...expected] of [
+      [
+        { '.gatehouse.yml': ofTeams },
+        /^✔ policy: \.gatehouse\.yml on main has 2 rules$/m,
+        /^✔ teams: @acme\/security has 2 members$/m,
+        /^✘ teams: @acme\/nobody does not exist, or/m,
+      ],
+      [
+        { '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n` },
+        /^✘ teams: hidden members of acme cannot be seen: .* → (?:give the permission Organisation: Members|give the scope read:organization and make)/m,
+      ],
+      [
+        { '.gatehouse.yml': 'version: 1\nrules:\n  - id: a\n    requires: {}\n' },
+        /^✘ policy: \.gatehouse\.yml:4:5: /m,
+        /^\? teams: skipped: no valid policy$/m,
+      ],
+      [
+        misnamed,
+        /^✘ policy: gatehouse\.yml on main is ignored .* → rename it to \.gatehouse\.yml$/m,
+        /^✘ policy: \.gatehouse\.test\.yaml on main is ignored .* → rename it to \.gatehouse\.test\.yml$/m,
+        /acme\/\.rules has no policy in main: it has \.gatehouse\.yaml, and .* rename it to \.gatehouse\.yml/m,
+        /^✘ policy: acme\/scene-\d+ has no policy on main: nothing is reviewed/m,
+      ],
+    ] as const) {
+      forge.commit(repository, 'main', files);
+      const said = await ask([repository], files === misnamed ? { POLICY_REPOSITORY: '.rules' } : {});
+      t.is(said.code, 1);
+      const lines = ['policy', 'teams'].flatMap((check) =>
+        said.of(check).map((line) => line.replace(' ', ` ${check}: `)),
+      );
+      for (const line of expected) {
+        t.regex(lines.join('\n'), line);
+      }
     }
     const elsewhere = await ask(['acme/elsewhere']);
     t.regex(elsewhere.of('repository')[0] ?? '', /^✘ acme\/elsewhere does not exist, or these credentials may not/);
@@ -145,27 +138,27 @@ for (const name of ALL_FORGES) {
   });
 
   test(`${name}: doctor finds teams without which it cannot know who may write`, async (t) => {
-    const approved = `${CONVENTIONAL_TITLES}  - id: approved\n    require: { approvals: 1 }\n`;
-    const { forge, repository, environment } = wellSetUp(name, { '.gatehouse.yml': approved });
+    const { forge, repository, ask } = wellSetUp(name);
     forge.createTeam('acme/readers', ['rita']);
     forge.grantTeam(repository, 'acme/readers', 'read');
     forge.addToken('of-a-writer', 'writer');
-    const teams = async () =>
-      (await askDoctor([repository], { ...environment, FORGE_TOKEN: 'of-a-writer' })).of('teams').join('\n');
+    const approved = `${CONVENTIONAL_TITLES}  - id: approved\n    require: { approvals: 1 }\n`;
+    const toldOf = async (policy: string) => {
+      forge.commit(repository, 'main', { '.gatehouse.yml': policy });
+      const said = await ask([repository], { FORGE_TOKEN: 'of-a-writer' });
+      return { said, code: said.code, teams: said.of('teams').join('\n') };
+    };
     const none = '✔ the policy names none';
     const hidden = onGitHub
       ? none
       : '✘ the members of the team readers cannot be seen: whether they may write is not known → give the scope read:organization and add Gatehouse’s account to the teams of the repository, except administrators’';
-    t.is(await teams(), hidden);
-    forge.commit(repository, 'main', { '.gatehouse.yml': `${CONVENTIONAL_TITLES}override: { by: [alice] }\n` });
-    t.is(await teams(), hidden, 'an override counts only by somebody who may write');
-    forge.commit(repository, 'main', { '.gatehouse.yml': CONVENTIONAL_TITLES });
-    t.is(await teams(), none, 'no rule depends on it');
-    forge.commit(repository, 'main', { '.gatehouse.yml': approved });
+    t.is((await toldOf(approved)).teams, hidden);
+    const { teams } = await toldOf(`${CONVENTIONAL_TITLES}override: { by: [alice] }\n`);
+    t.is(teams, hidden, 'an override counts only by somebody who may write');
+    t.is((await toldOf(CONVENTIONAL_TITLES)).teams, none, 'no rule depends on it');
     forge.createTeam('acme/readers', ['rita', 'writer']);
-    const said = await askDoctor([repository], { ...environment, FORGE_TOKEN: 'of-a-writer' });
-    t.is(said.of('teams')[0], none);
-    t.is(said.code, 0, 'what may not be seen is no fault');
+    const { said, ...seen } = await toldOf(approved);
+    t.deepEqual(seen, { code: 0, teams: none }, 'what may not be seen is no fault');
     t.regex(
       said.of('webhook')[0] ?? '',
       /^\? cannot be checked: these credentials may not list those of the repository/,
@@ -214,9 +207,7 @@ test('github: doctor finds what an App lacks: permissions, a secret, its source'
   forge.commit(repository, 'main', { '.gatehouse.yml': byMembers });
   const { members: _, ...withoutMembers } = app.permissions;
   app.permissions = withoutMembers;
-  const lacking = await askDoctor([repository], env);
-  t.regex(lacking.of('scopes')[0] ?? '', /lack: .*Members: read/);
-  t.regex(lacking.of('teams')[0] ?? '', /^✘ hidden members of acme cannot be seen/);
+  t.regex((await askDoctor([repository], env)).of('scopes')[0] ?? '', /lack: .*Members: read/);
   forge.commit(repository, 'main', FILES);
 
   app.permissions = { ...app.permissions, statuses: 'write', members: 'read' };

@@ -1,20 +1,24 @@
-import { CLIENTS } from '../helpers/forges.ts';
+import type { ExecutionContext } from 'ava';
+import { CLIENTS, GITEAS } from '../helpers/forges.ts';
 import { policy, SLOW_TO_PARSE } from '../helpers/hostile-policies.ts';
-import { pathsOfReads, shareStories } from '../helpers/story.ts';
+import { TITLES } from '../helpers/policies.ts';
+import { forgesOf, pathsOfReads, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { symlink } from '../simulated-forge/git.ts';
 
+const FORGES = forgesOf(import.meta.url);
+
 /**
  * What somebody can try who can only open a pull request. The rest is where its subject is: the same head into an easier branch
- * (shared-head), changes while a review runs (stale-review), NUL bytes, renames, deleted tests and forks (hidden-changes),
- * own and bought approvals (integration/forges/authors, safety), a policy or CODEOWNERS of a tag's (base-commit), other hosts and texts that
- * imitate Gatehouse (safety, inline), too many and too large changes (burst, large-changes, integration/forges/large),
- * checks (checks).
+ * (shared-head), changes while a review runs (stale-review), bought approvals (integration/forges/authors), texts that imitate
+ * Gatehouse (inline, unit/review/render), too many and too large changes (burst, large-changes, integration/forges/large).
  */
-const gatehouse = shareStories(test, CLIENTS);
+const gatehouse = shareStories(test, [...FORGES, ...CLIENTS, 'forgejo'], { own: true });
 /** Where a policy may take a fifth of its usual time, for those that would take minutes. */
 const impatient = shareStories(test, CLIENTS, { maxTaskMs: 400 });
 
+const LAX = TITLES.replace('^feat: ', '');
+const OWNED = policy('    require: { approvals: { from: [CODEOWNERS] } }');
 const TITLED = `    require: { title: '^feat: ' }`;
 
 /** More than any forge shows at once. Every other text that is too much is a row of unit/review/policy. */
@@ -96,4 +100,135 @@ for (const name of CLIENTS) {
     t.false(scene.states(bad).includes('success'), scene.states(bad).join());
     t.is(scene.status(number)?.state, 'failure');
   });
+
+  test(`${name}: a tag named like the base branch does not replace its files`, async (t) => {
+    for (const [files, state] of [
+      [{ '.gatehouse.yml': TITLES }, 'failure'],
+      [{ '.gatehouse.yml': OWNED, CODEOWNERS: '* @bob\n' }, 'pending'],
+    ] as const) {
+      const scene = gatehouse(name).scene(files);
+      const { forge, repository } = scene;
+      const lax = forge.commit(repository, 'lax', { '.gatehouse.yml': LAX, CODEOWNERS: '# nobody\n' });
+      forge.tag(repository, 'main', lax);
+      const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+      t.is(await scene.verdict(number), state);
+    }
+  });
+
+  test(`${name}: extends reads a branch, a tag or a commit, and a branch before a tag`, async (t) => {
+    const shared = `acme/policies-${name}`;
+    const { forge } = gatehouse(name);
+    forge.createRepository(shared, { '.gatehouse.yml': TITLES });
+    const lax = forge.commit(shared, 'lax', { '.gatehouse.yml': LAX });
+    forge.tag(shared, 'main', lax);
+    forge.tag(shared, 'v1', lax);
+    const states = await Promise.all(
+      ['main', 'v1', lax].map(async (ref) => {
+        const scene = gatehouse(name).scene({
+          '.gatehouse.yml': `version: 1\nextends: ${shared}@${ref}\nrules: []\n`,
+        });
+        const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'things' });
+        return scene.verdict(number);
+      }),
+    );
+    t.deepEqual(states, ['failure', 'success', 'success']);
+  });
 }
+
+/** GitHub refuses such names. */
+for (const name of ['gitea', 'forgejo'] as const) {
+  for (const kind of ['branch', 'tag'] as const) {
+    test(`${name}: a ${kind} named like the base commit never replaces its files`, async (t) => {
+      const scene = gatehouse(name).scene({ '.gitea/gatehouse.yml': OWNED, '.gitea/CODEOWNERS': '* @bob\n' });
+      const { forge, repository } = scene;
+      const base = forge.head(repository, 'main');
+      const files = { '.gitea/gatehouse.yml': LAX, '.gitea/CODEOWNERS': '# nobody\n' };
+      const lax = forge.commit(repository, 'lax', files);
+      if (kind === 'tag') {
+        forge.tag(repository, base, lax);
+      } else {
+        forge.reset(repository, base, lax);
+      }
+      const number = await scene.open({ 'a.txt': 'a\n' });
+      t.is(await scene.verdict(number), 'pending');
+    });
+  }
+}
+
+for (const name of FORGES) {
+  test(`${name}: a NUL byte in a text file never hides its lines from a rule`, async (t) => {
+    const noDebugging = "    forbid: { added_lines: debugger, in: '**/*.ts' }";
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(noDebugging) });
+    const number = await scene.open({ 'src/a.ts': 'debugger\n// \0\n' });
+    t.is(await scene.verdict(number), 'error');
+    t.regex(scene.comments(number).join(), /src\/a\.ts/);
+  });
+
+  test(`${name}: neither the author nor a changed CODEOWNERS can approve`, async (t) => {
+    const story = gatehouse(name);
+    story.forge.addOutsider('otto');
+    // Gitea and Forgejo read expressions where GitHub reads globs; this is either.
+    const owners = (login: string) => ({ CODEOWNERS: `.* @${login}\n* @${login}\n` });
+    const scene = story.scene({ '.gatehouse.yml': OWNED, ...owners('olivia') });
+    const number = await scene.open({ 'a.txt': 'a\n', ...owners('mallory') }, { author: 'mallory' });
+    for (const [login, says, state] of [
+      ['mallory', 'approved', 'pending'],
+      ['otto', 'approved', 'pending'],
+      ['olivia', 'commented', 'pending'],
+      ['olivia', 'approved', 'success'],
+      ['olivia', 'changes-requested', 'pending'],
+    ] as const) {
+      await scene.review(number, login, says);
+      t.is(await scene.verdict(number), state, `${login} ${says}`);
+    }
+  });
+}
+
+/** A repository that mallory cannot see, and which a policy that they propose would show. */
+async function assertUnread(
+  t: ExecutionContext,
+  scene: Scene,
+  propose: (files: Readonly<Record<string, string>>) => Promise<number>,
+): Promise<void> {
+  const secret = `acme/secret-${scene.repository.split('/')[1]}`;
+  scene.forge.createRepository(secret, { '.gatehouse.yml': 'version: 1\nrules: [{ id: TOP-SECRET }]\n' });
+  const number = await propose({ '.gatehouse.yml': `version: 1\nextends: ${secret}@main\nrules: []\n` });
+  await scene.settled();
+  t.false(scene.forge.seen.some(({ path }) => path.includes(secret)));
+  t.notRegex(scene.comments(number).join(), /TOP-SECRET/);
+}
+
+// On Gitea and Forgejo the pull request of a deleted fork is closed.
+test('github: a proposed policy of a deleted fork reads no other repository', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+  const from = scene.forge.fork(scene.repository, 'mallory');
+  const broken = scene.openSilently({ '.gatehouse.yml': 'version: 2\n' }, { from, author: 'mallory' });
+  await assertUnread(t, scene, async (files) => {
+    const number = scene.openSilently(files, { from, author: 'mallory' });
+    scene.forge.deleteRepository(from);
+    await scene.judge(number);
+    return number;
+  });
+  t.is(await scene.judge(broken), 'failure', 'what a deleted fork proposes is read all the same');
+});
+
+for (const name of GITEAS) {
+  test(`${name}: a policy that a stranger pushes to refs/for reads no other repository`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
+    await assertUnread(t, scene, (files) => scene.pushForReview(files));
+  });
+}
+
+// What a forge leaves out is undecided: integration/forges/missing-words has each word.
+test('github: a forbidden draft is never green if it is not told', async (t) => {
+  const { forge, repository, ...scene } = gatehouse('github').scene({
+    '.gatehouse.yml': policy('    forbid: { draft: true }'),
+  });
+  forge.fault({ path: new RegExp(`^/graphql/repos/${repository}/pulls/`), fault: { kind: 'status', status: 502 } });
+  const number = await scene.open({ 'a.txt': 'a\n' });
+  t.is(await scene.verdict(number), 'success', 'where it tells');
+  const answers = new RegExp(`^/repos/${repository}/pulls/1$`);
+  forge.fault({ path: answers, fault: { kind: 'replace', text: '"draft":', by: '"x":' } });
+  await scene.edit(number, { title: 'feat: another' });
+  t.is(await scene.verdict(number), 'error');
+});

@@ -70,19 +70,6 @@ for (const name of CLIENTS) {
   });
 }
 
-test('github: an App is never asked which installation a repository belongs to', async (t) => {
-  const asApp = ({ app }: Story['forge']) => {
-    app.install('acme');
-    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
-  };
-  await using story = await tellStory('github', FILES, asApp, DOOR);
-  const number = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
-  const missed = story.openSilently({ 'b.txt': 'b\n' }, { title: 'feat: b' });
-  await resyncs(story, REPOSITORY);
-  t.deepEqual([story.status(number)?.state, story.status(missed)?.state], ['success', 'success']);
-  t.is(story.forge.count('GET', /\/installation$/), 0);
-});
-
 test("github: one owner's rate limit does not keep the others' pull requests waiting", async (t) => {
   const asApp = ({ app }: Story['forge']) => {
     app.install('acme');

@@ -39,6 +39,20 @@ for (const name of FORGES) {
     await scene.push(number, { 'app.ts': 'done\n' });
     t.is(await scene.verdict(number), 'success');
   });
+
+  test(`${name}: no status waits for comments that cannot be read, and no job is tried forever`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const { forge, repository } = scene;
+    // As where strangers have written more than is read of a list.
+    for (const path of [`^/repos/${repository}/issues/\\d+/comments$`, `^/graphql/repos/${repository}/`]) {
+      forge.fault({ path: new RegExp(path), fault: { kind: 'status', status: 403 } });
+    }
+    const number = await scene.open({ 'app.ts': 'debugger\n' });
+    t.is(await scene.verdict(number), 'failure');
+    await scene.settled(scene.comment(number, 'mallory', '/gatehouse help'));
+    const jobs = (await scene.door.jobs()).filter(({ key }) => key.startsWith(`${repository}#`));
+    t.deepEqual([...new Set(jobs.map(({ state }) => state))], ['completed']);
+  });
 }
 
 test('gitea: the status goes out though comments at lines fail with 500', async (t) => {
