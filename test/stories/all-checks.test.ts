@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import fc from '../helpers/property.ts';
 import { sized } from '../helpers/size.ts';
-import { forgesOf, resyncNow, type Scene, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { SEED } from '../simulated-forge/api/seed.ts';
 import type { CheckRun, CheckSuite } from '../simulated-forge/world.ts';
@@ -25,11 +25,6 @@ async function report(scene: Scene, number: number, context: string, state: stri
   if (!isLost && scene.forge.name !== 'forgejo') {
     await scene.tell({ kind: 'status', status });
   }
-}
-
-async function resync(name: ForgeName, scene: Scene): Promise<void> {
-  await resyncNow(gatehouse(name));
-  await scene.settled();
 }
 
 /** How many random histories of a pull request's checks are played. */
@@ -170,12 +165,12 @@ async function playTogether(
     await scene.settled();
     check(t, played, `${which}, step ${at}`, ({ told }) => told);
   }
-  await resync(name, scene);
+  await scene.resync();
   check(t, played, `${which}, after the resync`, () => true);
   for (const one of played) {
     await endWell(one);
   }
-  await resync(name, scene);
+  await scene.resync();
   t.true(played.every(isGreen));
   check(t, played, `${which}, at the end`, () => true);
 }

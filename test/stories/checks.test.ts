@@ -1,6 +1,6 @@
-import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
+import { DOOR, openDoor, SECRET } from '../helpers/door.ts';
 import { CLIENTS } from '../helpers/forges.ts';
-import { forgesOf, type Story, shareStories, tellStory } from '../helpers/story.ts';
+import { forgesOf, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import type { WebhookEvent } from '../simulated-forge/webhooks.ts';
 
@@ -26,14 +26,14 @@ for (const name of FORGES) {
       return (await database.query(query, [queue, state])).rowCount ?? 0;
     };
     const number = await story.open({ 'a.txt': 'a\n' });
-    await work(story);
+    await workerComesBy(story);
     const before = await jobs('review', 'completed');
     for (let index = 0; index < 100; index++) {
       const job = { context: `job ${index}`, state: 'success', author: 'jenkins', description: '' };
       await story.tell({ kind: 'status', status: story.forge.setStatus(story.repository, story.head(number), job) });
     }
     t.is(await jobs('review-commit', 'created'), 1);
-    await work(story);
+    await workerComesBy(story);
     t.is(story.status(number, 'gatehouse/main')?.state, 'success');
     // One of the checks, and one of the resync that a worker begins with.
     t.true((await jobs('review', 'completed')) - before <= 2);
@@ -71,13 +71,6 @@ for (const name of FORGES) {
     ]);
     t.deepEqual([...new Set(statuses.map(({ state }) => state))], ['pending']);
   });
-}
-
-/** A worker, until it has nothing left to do. */
-async function work(story: Story): Promise<void> {
-  const since = new Date();
-  await using _worker = await story.openDoor({}, WORKER);
-  await story.settled(story.resynced(since));
 }
 
 for (const name of CLIENTS) {

@@ -1,6 +1,6 @@
 import { CLIENTS, GITEAS } from '../helpers/forges.ts';
 import { TITLED } from '../helpers/policies.ts';
-import { type Scene, type Story, shareStories } from '../helpers/story.ts';
+import { shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const gatehouse = shareStories(test, CLIENTS, { env: { WEBHOOK_BODY_LIMIT: '25KiB' } });
@@ -9,17 +9,6 @@ const gatehouse = shareStories(test, CLIENTS, { env: { WEBHOOK_BODY_LIMIT: '25Ki
 const LARGE = 'x'.repeat(40_000_000);
 /** More than four times the limit, which is not even read, in as many characters as GitHub takes. */
 const UNREAD = '\u{1f600}'.repeat(30_000);
-/** Over the limit, and read: its signature is checked, and it starts a resync. */
-const READ = 'x"\n'.repeat(8_000);
-
-/** Does what makes the forge send a webhook that is too large, and waits for the resync that it starts. */
-async function untilResynced(story: Story, scene: Scene, act: () => Promise<unknown>): Promise<void> {
-  const since = new Date();
-  await act();
-  await story.resynced(since);
-  await scene.settled();
-}
-
 for (const name of CLIENTS) {
   test.serial(`${name}: no success outlives a change where pull requests cannot be listed`, async (t) => {
     const scene = gatehouse(name).scene(TITLED);
@@ -56,29 +45,6 @@ for (const name of CLIENTS) {
       t.is(scene.status(number)?.state, 'failure');
     });
   }
-
-  const fate = name === 'github' ? 'is found by the resync' : 'counts once it is posted under a short one';
-  test.serial(`${name}: an override under a description that is too large ${fate}`, async (t) => {
-    const policy = `${TITLED['.gatehouse.yml']}override: { by: [bob] }\n`;
-    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy });
-    const number = await scene.open({ 'a.txt': 'a\n' }, { title: 'Bad', body: 'short' });
-    t.is(await scene.verdict(number), 'failure');
-    await untilResynced(gatehouse(name), scene, () =>
-      t.throwsAsync(scene.edit(number, { body: READ }), { message: /answered 413/ }),
-    );
-    const command = `/gatehouse override conventional-title ${scene.forge.pull(scene.repository, number).headSha} because`;
-    // GitHub's and Gitea's own: the issue that was commented on carries the description.
-    const commented = () => t.throwsAsync(scene.comment(number, 'bob', command), { message: /answered 413/ });
-    await untilResynced(gatehouse(name), scene, commented);
-    if (name !== 'github') {
-      // Nothing but the webhook tells what was posted.
-      t.is(scene.status(number)?.state, 'failure');
-      t.regex(scene.comments(number).join(), /its webhook has not arrived\. If this stays, post it again/);
-      await scene.edit(number, { body: 'short' });
-      await scene.settled(scene.comment(number, 'bob', command));
-    }
-    t.is(scene.status(number)?.state, 'success');
-  });
 }
 
 for (const name of GITEAS) {

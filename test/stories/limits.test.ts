@@ -48,13 +48,11 @@ for (const name of FORGES) {
 
 test('github: no success stands while its review waits for the limit of requests', async (t) => {
   await using story = await tellStory('github', { '.gatehouse.yml': POLICY });
-  const { forge } = story;
   const green = await story.open({ 'a.txt': 'a\n' }, { title: 'feat: a' });
   const red = await story.settled(story.open({ 'b.txt': 'b\n' }, { title: 'b' }));
   limitReads(story);
   for (const number of [green, red]) {
-    forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
-    await story.tell({ kind: 'pull-request', number, action: 'edited' });
+    await story.edit(number, { title: 'Not what was judged' });
     await until(() => waits(story, number));
   }
   t.is(story.status(green)?.state, 'pending');
@@ -78,8 +76,7 @@ test('github: a success is withdrawn before a wait, though the forge does not ta
   limitReads(story);
   const path = new RegExp(`/statuses/${forge.pull(REPOSITORY, number).headSha}$`);
   forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'status', status: 502 } });
-  forge.edit(REPOSITORY, number, { title: 'Not what was judged' });
-  await story.tell({ kind: 'pull-request', number, action: 'edited' });
+  await story.edit(number, { title: 'Not what was judged' });
   await until(() => waits(story, number));
   t.is(story.status(number)?.state, 'pending');
 });

@@ -23,14 +23,6 @@ function isNotFound({ forge, repository }: Scene, number: number, { part, times 
   forge.fault({ path, ...(times !== undefined && { times }), fault: { kind: 'status', status: 404 } });
 }
 
-async function deadLetters({ door, repository }: Scene) {
-  const { rows: found } = await door.database.query(
-    "SELECT data FROM gatehouse_jobs.job WHERE data->>'repository' = $1 AND name = 'review-dead-letters'",
-    [repository],
-  );
-  return found;
-}
-
 async function rows({ door, repository }: Scene) {
   return (await door.database.query('SELECT verdict FROM gatehouse.reviews WHERE repository = $1', [repository])).rows;
 }
@@ -58,7 +50,7 @@ for (const name of FORGES) {
     lines.length = 0;
     await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'edited' }));
     t.deepEqual(await rows(scene), []);
-    t.deepEqual(await deadLetters(scene), []);
+    t.deepEqual(await scene.deadLetters(), []);
     const asked = scene.forge.seen.filter(({ path }) => path === `/repos/${scene.repository}/pulls/${number}`);
     t.is(asked.length, 6, 'once in each attempt');
     const said = lines.filter(({ level, msg }) => level !== 'info' || msg.startsWith('nothing to review'));

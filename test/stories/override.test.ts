@@ -1,4 +1,4 @@
-import { ALL_FORGES, forgesOf, resyncNow, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -134,11 +134,8 @@ for (const name of FORGES) {
 for (const name of FORGES) {
   test.serial(`${name}: a resync finds that the comment of an override is gone`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
-    const { forge, repository, door } = scene;
-    const counted = async () => {
-      const page = await (await fetch(door.metricsUrl)).text();
-      return Number(/^gatehouse_overrides_total (\d+)$/m.exec(page)?.[1]);
-    };
+    const { forge, repository } = scene;
+    const counted = () => scene.metric('gatehouse_overrides_total');
     const number = await opened(scene);
     const before = await counted();
     const comment = await scene.comment(number, 'bob', commandFor(scene, number));
@@ -150,8 +147,8 @@ for (const name of FORGES) {
     t.is(await counted(), before + 1, 'each override once');
 
     forge.deleteComment(repository, number, comment);
-    await resyncNow(gatehouse(name));
-    t.is(await scene.verdict(number), 'failure');
+    await scene.resync();
+    t.is(scene.status(number)?.state, 'failure');
   });
 }
 
@@ -184,8 +181,7 @@ test.serial('gitea: the edit of a comment is still known after its repository wa
   await scene.settled(scene.editComment(number, 'alice', comment, commandFor(scene, number)));
   editedAtOnce(scene, number, comment);
   forge.fault({ path: new RegExp(`^/repos/${repository}`), fault: { kind: 'status', status: 404 } });
-  await resyncNow(gatehouse('gitea'));
-  await scene.settled();
+  await scene.resync();
   forge.clearFaults();
   await scene.edit(number, { body: 'Judged again' });
   t.is(await scene.verdict(number), 'failure');

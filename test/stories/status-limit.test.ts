@@ -24,11 +24,6 @@ async function haveWritten(story: Story, scene: Scene, number: number, count: nu
   ]);
 }
 
-async function frozen(story: Story): Promise<number> {
-  const metrics = await (await fetch(story.door.metricsUrl)).text();
-  return Number(/^gatehouse_frozen_successes_total (\d+)$/m.exec(metrics)?.[1]);
-}
-
 test.serial('github: no success is the last status that a commit takes', async (t) => {
   const scene = gatehouse('github').scene(TITLED);
   const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: GOOD });
@@ -84,11 +79,11 @@ test.serial('github: no success that cannot be taken back goes unnoticed', async
   const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: GOOD }));
   const own = scene.status(number);
   t.is(own?.state, 'success');
-  const before = await frozen(gatehouse('github'));
+  const before = await scene.metric('gatehouse_frozen_successes_total');
   // Others set as many as there are, and the newest is a success.
   fill(scene, number, MOST - 2);
   scene.impersonate(number, 'success');
   await scene.settled(scene.edit(number, { title: BAD }));
-  t.true((await frozen(gatehouse('github'))) > before);
+  t.true((await scene.metric('gatehouse_frozen_successes_total')) > before);
   t.regex(scene.comments(number).join(), /Push a new commit/);
 });

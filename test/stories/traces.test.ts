@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { ExecutionContext } from 'ava';
 import { makeLog } from '../../src/log.ts';
 import { type Collector, type ReceivedSpan, startCollector } from '../helpers/collector.ts';
-import { DOOR, openDoor, SECRET, WORKER } from '../helpers/door.ts';
+import { DOOR, openDoor, SECRET } from '../helpers/door.ts';
 import { drawTrace, namesIn } from '../helpers/draw-trace.ts';
 import { CLIENTS } from '../helpers/forges.ts';
 import { NOWHERE } from '../helpers/free-port.ts';
-import { type Story, tellStory } from '../helpers/story.ts';
+import { type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const POLICY = `version: 1
@@ -178,9 +178,7 @@ test('a job that several deliveries request is in the trace of the first', async
     for (const delivery of ['first', 'second', 'third']) {
       await story.tell({ kind: 'pull-request', number, action: 'opened' }, delivery);
     }
-    const started = new Date();
-    await using _worker = await story.openDoor({}, WORKER);
-    await story.settled(story.resynced(started));
+    await workerComesBy(story);
   });
   const first = doorOf(t, collector, 'first');
   t.deepEqual(

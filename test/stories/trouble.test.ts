@@ -37,16 +37,6 @@ function assertReviewed(t: ExecutionContext, scene: Scene, number: number, what?
   );
 }
 
-/** What the dead letters ask for. Which delivery queued them differs from run to run. */
-async function deadLetters(scene: Scene): Promise<readonly unknown[]> {
-  const { rows } = await scene.door.database.query(
-    `SELECT data - 'origin' AS data FROM gatehouse_jobs.job
-      WHERE name = 'review-dead-letters' AND data->>'repository' = $1`,
-    [scene.repository],
-  );
-  return rows.map(({ data }) => data);
-}
-
 for (const name of FORGES) {
   test(`${name}: reads that fail for a while are retried until they succeed`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
@@ -56,7 +46,7 @@ for (const name of FORGES) {
     scene.forge.fault({ method: 'POST', path: new RegExp(`^/graphql/repos/${scene.repository}/`), times: 5, fault });
     await scene.judge(number);
     assertReviewed(t, scene, number);
-    t.deepEqual(await deadLetters(scene), []);
+    t.deepEqual(await scene.deadLetters(), []);
   });
 
   test(`${name}: writes whose connection drops at first all arrive, none twice`, async (t) => {
@@ -119,14 +109,14 @@ for (const name of FORGES) {
         state: 'error',
         description: 'Could not be reviewed: the forge gave no usable answer',
       });
-      t.deepEqual(await deadLetters(scene), [{ repository: scene.repository, number }]);
+      t.deepEqual(await scene.deadLetters(), [{ repository: scene.repository, number }]);
       t.is(asked(), 12, 'six attempts, in each of which a read is repeated once');
       t.deepEqual(scene.comments(number), []);
 
       isAway = false;
       await scene.resync();
       assertReviewed(t, scene, number, 'the next resync completes it');
-      t.deepEqual(await deadLetters(scene), []);
+      t.deepEqual(await scene.deadLetters(), []);
     },
   );
 
@@ -286,5 +276,5 @@ test('after a policy change rate limits are awaited, and failures are dead lette
   forge.fault({ path: tip, fault: { kind: 'status', status: 500 } });
   forge.commit(REPOSITORY, 'main', { '.gatehouse.yml': `${FILES['.gatehouse.yml']}# once more\n` });
   await story.settled(story.tell({ kind: 'push', branch: 'main' }));
-  t.deepEqual(await deadLetters(story), [{ repository: REPOSITORY, branch: 'main' }]);
+  t.deepEqual(await story.deadLetters(), [{ repository: REPOSITORY, branch: 'main' }]);
 });
