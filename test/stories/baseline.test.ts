@@ -133,6 +133,25 @@ for (const name of FORGES) {
     await resyncs(story);
     t.regex(story.comments(number).join(), /vault-\[0-9\]/, 'who reads this one may read the other');
   });
+
+  test(`${name}: a private extended policy shows no conditions in public`, async (t) => {
+    const policy = LOCKED.replace('    locked: true\n', '');
+    const own = { '.gatehouse.yml': 'version: 1\nextends: acme/policies@main\nrules: []\n' };
+    await using story = await tellStory(name, own, {}, DOOR);
+    const { forge } = story;
+    forge.createRepository('acme/policies', { '.gatehouse.yml': policy });
+    forge.setPrivate('acme/policies', true);
+    const number = await story.open(TWO_FILES);
+    await resyncs(story, {});
+    const shown = [story.status(number)?.description, ...story.comments(number)].join('\n');
+    t.regex(shown, /Ask security/);
+    t.notRegex(shown, /<= 1|changed files/);
+    forge.commit('acme/policies', 'main', { '.gatehouse.yml': 'version: 1\nrules: [{ id: hunter2, requires: x }]\n' });
+    await story.edit(number, { title: 'feat: another' });
+    await resyncs(story, {});
+    t.is(story.status(number)?.state, 'error');
+    t.notRegex([story.status(number)?.description, ...story.comments(number)].join('\n'), /hunter2|requires/);
+  });
 }
 
 const PULL_REQUESTS = 10;

@@ -88,3 +88,12 @@ async function applyRetentionOf({ door: { database } }: Scene): Promise<void> {
     throw new Error('the retention did not finish');
   }
 }
+
+test('github: without enforcement a group with a failing pull request passes', async (t) => {
+  const scene = gatehouse('github').scene(FILES);
+  const number = scene.openSilently(TWO_FILES, { title: 'things' });
+  const headSha = scene.forge.enqueue(scene.repository, number);
+  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
+  const description = 'Not enforced: #1 fails: 2 of 2 rules failed: small, titled';
+  t.deepEqual([scene.states(headSha), scene.status(headSha)], [['success'], { state: 'success', description }]);
+});

@@ -6,6 +6,7 @@ import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import { forgesOf, REPOSITORY, shareStories, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 import { eventually } from '../helpers/until.ts';
+import type { SimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
@@ -77,6 +78,24 @@ for (const name of FORGES) {
     t.deepEqual(scene.states(number), ['failure', 'success']);
   });
 }
+
+// Which of them are requested, and how often, is integration/recover-deliveries.
+test('github: an App requests the redelivery of failed deliveries once', async (t) => {
+  const asApp = ({ app }: SimulatedForge) => {
+    app.install('acme');
+    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+  };
+  await using story = await tellStory('github', FILES, asApp, DOOR);
+  const { forge } = story;
+  for (const statusCode of [200, 503]) {
+    const deliveredAt = new Date().toISOString();
+    forge.addDelivery({ event: 'pull_request', deliveredAt, guid: `answered ${statusCode}`, statusCode });
+  }
+  for (const _ of ['first', 'second']) {
+    await workerComesBy(story);
+    t.is(forge.count('POST', /^\/app\/hook\/deliveries\/:id\/attempts$/), 1);
+  }
+});
 
 test('a repository that is gone is asked for once, and its rows are deleted', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);

@@ -58,6 +58,15 @@ for (const name of CLIENTS) {
     }
   });
 
+  test(`${name}: CODEOWNERS that is a directory is an error until it is a file`, async (t) => {
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': OWNED, 'CODEOWNERS/a.txt': '* @mallory\n' });
+    const number = await scene.open({ 'a.txt': 'a\n' });
+    t.is(await scene.verdict(number), 'error');
+    t.regex(scene.comments(number).join(), /CODEOWNERS is a directory/);
+    await scene.push('main', { 'CODEOWNERS/a.txt': null, CODEOWNERS: '* @olivia\n' });
+    t.is(await scene.verdict(number), 'pending');
+  });
+
   test(`${name}: a proposed policy that compiles too long fails and stops nothing`, async (t) => {
     // Nobody has to have asked Gatehouse for anything: the repository has no policy.
     const scene = impatient(name).scene({ 'README.md': 'x\n' });
