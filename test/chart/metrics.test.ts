@@ -334,7 +334,7 @@ const COURSES: Readonly<Record<string, Course>> = {
   },
 };
 
-test('promtool accepts the alerts, and each fires exactly when it should', async (t) => {
+test('promtool accepts the panels and the alerts, and each alert fires exactly when it should', async (t) => {
   if (spawnSync('promtool', ['--version']).error !== undefined) {
     t.not(process.env['REQUIRE_PROMTOOL'], '1', 'promtool is required here and not installed');
     t.log('promtool is not installed: the alerts were not tried');
@@ -346,7 +346,13 @@ test('promtool accepts the alerts, and each fires exactly when it should', async
   try {
     await writeFile(join(folder, 'rules.yaml'), stringify({ groups: [{ name: 'gatehouse', rules }] }));
     await writeFile(join(folder, 'test.yaml'), stringify(ruleTests()));
-    t.regex((await execute('promtool', ['check', 'rules', join(folder, 'rules.yaml')])).stdout, /SUCCESS/);
+    await writeFile(
+      join(folder, 'panels.yaml'),
+      stringify({ groups: [{ name: 'panels', rules: await panelRules() }] }),
+    );
+    for (const file of ['rules.yaml', 'panels.yaml']) {
+      t.regex((await execute('promtool', ['check', 'rules', join(folder, file)])).stdout, /SUCCESS/);
+    }
     const result = await execute('promtool', ['test', 'rules', join(folder, 'test.yaml')]).catch(
       (error: unknown) => error,
     );
@@ -355,6 +361,16 @@ test('promtool accepts the alerts, and each fires exactly when it should', async
     await rm(folder, { recursive: true });
   }
 });
+
+/** The dashboard's expressions as promtool can check them: each as a rule that records it. */
+async function panelRules() {
+  const { panels } = await readDashboard();
+  const expressions = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  return expressions.map((expr, index) => ({
+    record: `panel:${index}`,
+    expr: expr.replaceAll(/\$__(?:rate_)?interval/g, '5m'),
+  }));
+}
 
 function ruleTests() {
   const at = (alert: string, series: Readonly<Record<string, string>>, fires: boolean) => ({

@@ -122,3 +122,29 @@ test('secrets are written only into Secrets', async (t) => {
     }
   }
 });
+
+test('a changed key or URL replaces the pods that read it, each by itself', async (t) => {
+  const token = { forgeToken: { value: 'a-token-of-the-tests' } };
+  const app = (key: string) => ({
+    githubApp: { appId: '4711', privateKey: `-----BEGIN RSA PRIVATE KEY-----\n${key}\n` },
+  });
+  const keys = (webhookSecret: object) => ({ ...token, webhookSecret });
+  const stores = (urls: object) => ({ ...token, ...OWN_STORES, ...urls });
+  const database = (host: string) => stores({ database: { url: `postgres://${host}.example.com/g` } });
+  const redis = (host: string) => stores({ redis: { url: `redis://${host}.example.com` } });
+  for (const [before, after, parts] of [
+    [keys({ value: KEY }), keys({ value: `${KEY}-changed` }), ['door']],
+    [keys({ value: KEY }), keys({ value: KEY, previous: OLD_KEY }), ['door']],
+    [app('one'), app('two'), ['worker']],
+    [database('one'), database('two'), ['door', 'worker']],
+    [redis('one'), redis('two'), ['door', 'worker']],
+  ] as const) {
+    const changes = changesBetween(await render({ values: before }), await render({ values: after }));
+    const replaced = Object.keys(changes).filter((place) => place.endsWith('checksum/secret'));
+    t.deepEqual(
+      replaced.sort(),
+      parts.map((part) => `${part} pod metadata.annotations.checksum/secret`),
+      JSON.stringify(after),
+    );
+  }
+});

@@ -261,7 +261,7 @@ const CASES: readonly (readonly [title: string, values: object, changes: Changes
   ['no worker, though there are credentials', { worker: { enabled: false } }, NO_WORKER],
   ['no credentials', { forgeToken: {}, config: { policy: POLICY } }, { ...NO_WORKER, 'Secret/forge': REMOVED }],
   [
-    'one door and its budget, of three pods at the least',
+    'an autoscaler of at least three doors, which keep their budget',
     { door: { replicas: 1, autoscaling: { enabled: true, minReplicas: 3, maxReplicas: 7 } } },
     scalerOf('door', 3, 7),
   ],

@@ -179,7 +179,7 @@ const TURNS: Readonly<Record<string, readonly [text: string, ...acts: readonly A
 };
 
 for (const [what, [text, ...acts]] of Object.entries(TURNS)) {
-  every(`what makes it green ends it when it goes: ${what}`, async (t, forge) => {
+  every(`the status follows ${what}, by turns green and not`, async (t, forge) => {
     const opened = await open(forge, text, GOOD);
     const red = what.endsWith('check') || what.endsWith('checks') ? 'pending' : 'failure';
     await opened.site.expect(t, opened.sha, red);
@@ -276,7 +276,7 @@ for (const [on, required, webhooks, easier, isMet] of [
   [both, OURS, 'lost', 'Main', false],
 ] as const) {
   on(
-    `a required ${required} is met by the success of a branch ${easier}, webhooks ${webhooks}: ${isMet}`,
+    `${required} required: the success of the branch ${easier}, webhooks ${webhooks}, ${isMet ? 'allows' : 'does not allow'} a merge`,
     async (t, forge) => {
       t.is(await mergesGreenElsewhere(t, forge, required, webhooks, easier), isMet);
     },

@@ -36,7 +36,8 @@ function leavesOf(value: unknown, place: string): [place: string, value: unknown
     const { name, key, optional } = value as Changes;
     return [[place, `${name}/${key}${optional === true ? ', optional' : ''}`]];
   }
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+  // An item with a space would hide how a command is cut.
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes(' '))) {
     return [[place, value.join(' ')]];
   }
   return Object.entries(value).flatMap(([key, item]) => {

@@ -58,11 +58,12 @@ export async function endWaiting(
   return rowCount ?? 0;
 }
 
-/** `prepare` makes the data of the first start. The network is the machine's own. */
-
 export type PostgresServer = Awaited<ReturnType<typeof startOn>>;
 
-/** A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. */
+/**
+ * A PostgreSQL of one's own in a container, as a primary or as a streaming standby of one. `prepare` makes the data of the
+ * first start. The network is the machine's own.
+ */
 async function startOn(port: number, prepare: string) {
   const command = [
     `umask 077; [ -s ${DATA}/PG_VERSION ] || ${prepare} || exit 1

@@ -44,7 +44,7 @@ export async function rawRequest(
   }
 }
 
-/** The head of a webhook with these headers, of which none replaces one in other letters. */
+/** The head of a webhook with these headers. Names differ by case: a header in another case is sent beside ours. */
 export function webhookHead(headers: Readonly<Record<string, string | number>>): string {
   const all = {
     Host: 'door',

@@ -15,6 +15,7 @@ const LIMIT_MS = 300_000;
 export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
   'exactly once, and nothing acknowledged is lost': [
     'integration/days',
+    'integration/health',
     'integration/inbox',
     'integration/property',
     'integration/replay',
@@ -38,6 +39,7 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'integration/forges/authors',
     'integration/forges/conversations',
     'forge/code-owners',
+    'forge/contract',
     'forge/conversations',
     'forge/people',
     'forge/stories',

@@ -118,7 +118,7 @@ test('audit lists rows of a repository and a time as JSON, newest first', async 
   t.deepEqual(await list('--until', '1d'), []);
 });
 
-test('audit says when there are more rows than the limit, and when there is no row or text', async (t) => {
+test('audit says when there are more rows than the limit, and when nothing is found', async (t) => {
   const { url } = await openRecord(t);
   const { stdout, stderr } = await run(url, ['audit', '--since', '1d', '--limit', '2']);
   t.is(stdout.trim().split('\n').length, 3);

@@ -86,6 +86,7 @@ test('the exit code is 0 for success, 1 failure, 2 undecided, 3 waiting for othe
     forge.commit(REPOSITORY, 'main', {
       '.gatehouse.yml': oneRule(`id: asked, require: { approvals: { from: ['${reviewer}'] } }`),
     });
+  forge.createTeam('elsewhere/core', ['bob']);
   askedOf('@elsewhere/core');
   forge.review(REPOSITORY, number, 'bob', 'approved');
   const undecided = await explain(number);

@@ -170,7 +170,7 @@ test('after a database crash the door reconnects, with every acknowledged delive
 const TIMEOUT_MS = 4_000;
 const POOLS = { 'the inbox': makeInboxPool, 'the health check': makeProbePool, 'everything else': makePool } as const;
 
-test('a connection that answered read-only is not used again, and none for long', async (t) => {
+test('a connection that answered read-only is not used again, and every connection has a longest lifetime', async (t) => {
   const database = await makeMigratedDatabase();
   const admin = openPool(database.url);
   // Only sessions that begin later notice: as after a failover, when an address leads elsewhere and old ones stay open.

@@ -58,7 +58,6 @@ test('with missing stores the process is live and unready, and names no host', a
 const setReadOnly = (setting: string) => `DO $$ BEGIN
   EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = ${setting}', current_database()); END $$`;
 
-/** A connection that was made before a database is read-only can still write, as after a failover. */
 for (const { what, begin, end, reason } of [
   {
     what: 'has no schema',
@@ -72,6 +71,7 @@ for (const { what, begin, end, reason } of [
     end: 'UPDATE gatehouse_jobs.version SET version = version + 1',
     reason: 'the job engine cannot use its schema, and takes no jobs: it is version 42, not 43',
   },
+  // A connection from before can still write, as after a failover.
   { what: 'is read-only', begin: setReadOnly('on'), end: setReadOnly('off'), reason: 'is read-only' },
 ]) {
   test(`a door whose database ${what} is unready, then ready by itself`, async (t) => {

@@ -47,7 +47,7 @@ const settingsWrites = ({ seen }: SimulatedForge) =>
     .map(({ method, path }) => `${method} ${path}`);
 
 for (const name of ['gitea', 'forgejo'] as const) {
-  test(`${name}: the webhook is created, and the settings and the command for the status are told`, async (t) => {
+  test(`${name}: the webhook is created, the settings are written, and the command for the status is printed`, async (t) => {
     const { forge, run, settings } = await setUp(t, name);
     const { result, output } = await run();
     t.is(result, 0, output);
@@ -151,7 +151,9 @@ test('a token without its scopes is named, and nothing is changed', async (t) =>
     [{ SETUP_TOKEN: 'of-bob' }, 'use a token of an owner of the organisation', ORGANISATION],
     [{}, 'SETUP_TOKEN: there is no repository acme/gone, or its account', ['--repository', 'acme/gone']],
   ] as const) {
-    t.true(String((await run(args, env)).result).includes(message), message);
+    const { result } = await run(args, env);
+    t.true(String(result).includes(message), message);
+    t.is((result as Error).name, 'Error', 'exit code 1');
   }
   t.deepEqual(forge.hooks(REPOSITORY), []);
 });
@@ -172,9 +174,11 @@ test('wrong usage is reported before the forge is asked', async (t) => {
     [repository, 'ConfigurationError: WEBHOOK_SECRET contains a space', { WEBHOOK_SECRET: 'a secret with spaces' }],
     [repository, 'FORGE_TOKEN: contains a space', { FORGE_TOKEN: 'a token\nwith spaces' }],
     [repository, 'SETUP_TOKEN: contains a space', { SETUP_TOKEN: 'a token\nwith spaces' }],
-    [repository, 'UsageError: FORGE_TOKEN', { FORGE_TOKEN: '' }],
+    [repository, 'UsageError: FORGE_TOKEN or FORGE_TOKEN_FILE is missing', { FORGE_TOKEN: '' }],
   ] as const) {
-    t.true(String((await run(args, env)).result).includes(message), message);
+    const said = String((await run(args, env)).result);
+    t.true(said.includes(message), message);
+    t.true(!message.includes('_TOKEN: contains') || said.startsWith('ConfigurationError: '), said);
   }
   t.deepEqual(forge.seen, []);
 });

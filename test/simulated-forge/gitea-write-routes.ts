@@ -1,9 +1,8 @@
 import { NOT_FOUND, withPull, withRepository } from './gitea-read-routes.ts';
 import * as shapes from './gitea-shapes.ts';
-import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
+import { type Answer, addStatus, type Call, listIn, type Routes, textIn } from './routes.ts';
 import type { WebhookEvent } from './webhooks.ts';
 import {
-  addStatus,
   countComments,
   type InlineComment,
   makeReview,
@@ -125,9 +124,11 @@ function invalid(message: string): Answer {
 /** A line need not be part of the change, nor need there be such a file; but no file may have fewer lines. */
 function createReview(world: World, pull: Pull, call: Call, notify: Notify): Answer {
   const comments = listIn(call.body, 'comments');
-  // Gatehouse submits no other.
-  const state = textIn(call.body, 'event') === 'COMMENT' ? 'commented' : 'pending';
-  if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body').trim() === '') {
+  // Gatehouse, which approves nothing, submits no other.
+  if (textIn(call.body, 'event') !== 'COMMENT') {
+    return invalid('event is not COMMENT');
+  }
+  if (comments.length === 0 && textIn(call.body, 'body').trim() === '') {
     return invalid('review event COMMENT requires a body or a comment');
   }
   const review = pendingReview(world, pull, call);
@@ -143,11 +144,9 @@ function createReview(world: World, pull: Pull, call: Call, notify: Notify): Ans
     const made = { id: newId(world), author: call.login, body: textIn(comment, 'body'), at, review: id };
     pull.inlineComments.push({ ...made, path, line, text: '', sha });
   }
-  review.state = state;
+  review.state = 'commented';
   touch(pull);
-  if (state !== 'pending') {
-    notify(pull.repository, { kind: 'review', number: pull.number, review });
-  }
+  notify(pull.repository, { kind: 'review', number: pull.number, review });
   return { status: 200, body: shapes.review(review, pull) };
 }
 

@@ -1,8 +1,7 @@
 import { NOT_FOUND, webOf, withPull, withRepository } from './github-read-routes.ts';
 import * as shapes from './github-shapes.ts';
-import { type Answer, type Call, listIn, type Routes, textIn } from './routes.ts';
+import { type Answer, addStatus, type Call, listIn, type Routes, textIn } from './routes.ts';
 import {
-  addStatus,
   type Comment,
   lineInDiff,
   makeReview,
@@ -128,12 +127,14 @@ function createReview(world: World, pull: Pull, call: Call): Answer {
   if (refusal !== undefined) {
     return refusal;
   }
-  // Gatehouse submits no other.
-  const state = textIn(call.body, 'event') === 'COMMENT' ? 'commented' : 'pending';
-  if (state === 'commented' && comments.length === 0 && textIn(call.body, 'body') === '') {
+  // Gatehouse, which approves nothing, submits no other.
+  if (textIn(call.body, 'event') !== 'COMMENT') {
+    return unprocessable('event is not COMMENT');
+  }
+  if (comments.length === 0 && textIn(call.body, 'body') === '') {
     return unprocessable('Body cannot be blank');
   }
-  const review = makeReview(world, { author: call.login, state, sha, body: textIn(call.body, 'body') });
+  const review = makeReview(world, { author: call.login, state: 'commented', sha, body: textIn(call.body, 'body') });
   pull.reviews.push(review);
   for (const { path, line, body, text = '' } of comments) {
     const comment = { id: newId(world), author: call.login, body, at: review.at, review: review.id };

@@ -1,4 +1,4 @@
-import { findRepository, type Pull, type Repository, type World } from './world.ts';
+import { findRepository, newId, type Pull, type Repository, type Status, type World } from './world.ts';
 
 export interface Call {
   readonly method: string;
@@ -86,4 +86,20 @@ export function textIn(body: Readonly<Record<string, unknown>>, name: string): s
 export function listIn(body: Readonly<Record<string, unknown>>, name: string): readonly Record<string, unknown>[] {
   const value = body[name];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
+}
+
+/** Adds the status that a request asks for; the same fields on all forges. */
+export function addStatus(world: World, repository: Repository, { parameters, body, login }: Call): Status {
+  const status = {
+    id: newId(world),
+    sha: parameters['sha'] ?? '',
+    context: textIn(body, 'context') || 'default',
+    state: textIn(body, 'state'),
+    description: textIn(body, 'description'),
+    targetUrl: textIn(body, 'target_url'),
+    author: login,
+    at: new Date().toISOString(),
+  };
+  repository.statuses.push(status);
+  return status;
 }

@@ -1,5 +1,4 @@
 import { type Commit, commitsBetween, mergeBase, type Objects } from './git.ts';
-import { type Call, textIn } from './routes.ts';
 import { compareTrees, type FileChange } from './tree-diff.ts';
 
 /** Everything a simulated forge knows; both dialects tell the same things in different words. */
@@ -284,22 +283,6 @@ export function findRepository(world: World, fullName: string): Repository | und
 /** The newest of each context. */
 export function newestStatuses({ statuses }: Repository, sha: string): readonly Status[] {
   return [...new Map(statuses.filter((one) => one.sha === sha).map((one) => [one.context, one])).values()];
-}
-
-/** Adds the status that a request asks for; the same fields on all forges. */
-export function addStatus(world: World, repository: Repository, { parameters, body, login }: Call): Status {
-  const status = {
-    id: newId(world),
-    sha: parameters['sha'] ?? '',
-    context: textIn(body, 'context') || 'default',
-    state: textIn(body, 'state'),
-    description: textIn(body, 'description'),
-    targetUrl: textIn(body, 'target_url'),
-    author: login,
-    at: new Date().toISOString(),
-  };
-  repository.statuses.push(status);
-  return status;
 }
 
 /** One of this moment, which does not count yet. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readInstallation } from '../../src/db/installations.ts';
 import { sign } from '../helpers/door.ts';
 import { type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+import { until } from '../helpers/until.ts';
 
 const gatehouse = shareStories(test, ['github']);
 
@@ -38,6 +40,9 @@ for (const [event, payloadOf] of [
     const number = scene.openSilently({ 'a.txt': 'a' }, { title: 'feat: a' });
     await deliver(scene, event, payloadOf(scene));
     t.is(scene.status(number)?.state, 'success');
+    if (event === 'installation') {
+      await until(async () => (await readInstallation(scene.door.database, 'acme')) === INSTALLATION.id);
+    }
   });
 }
 

@@ -67,13 +67,16 @@ for (const name of FORGES) {
     t.deepEqual(rows, [{ commit: tip, digest: 64 }]);
   });
 
-  test(`${name}: a broken or lost baseline leaves the last good one, until it is unset`, async (t) => {
+  test(`${name}: a broken or lost baseline leaves the last good one, until POLICY_REPOSITORY is unset`, async (t) => {
     await using story = await tellWithBaseline(name, { '.gatehouse.yml': LOCKED });
     const first = await story.open(TWO_FILES);
     t.is(await resyncs(story), 'in-force,1');
     failsSmall(t, story, first);
     await baselineOf(story).push('main', { '.gatehouse.yml': BROKEN });
     t.is(await resyncs(story), 'broken,1');
+    const second = await story.open(TWO_FILES);
+    await resyncs(story);
+    failsSmall(t, story, second);
     story.forge.deleteRepository(BASELINE);
     t.is(await resyncs(story), 'missing,1');
     const number = await story.open(TWO_FILES);

@@ -208,6 +208,7 @@ test('a worker that gets SIGTERM finishes its review, and exits with 0', async (
   await proxy.pass();
   t.is((await worker.ended()).code, 0);
   t.deepEqual(story.states(number), ['failure']);
+  t.is(story.comments(number).length, 1);
   t.deepEqual(await jobStates(story, number), ['completed']);
 });
 

@@ -33,6 +33,8 @@ for (const name of FORGES) {
     const recorded = 'SELECT state, enforced FROM gatehouse.audit_verdicts WHERE repository = $1';
     const { rows } = await scene.door.database.query(recorded, [scene.repository]);
     t.deepEqual(rows, [{ state: 'failure', enforced: false }]);
+    const posted = 'SELECT state FROM gatehouse.audit_postings WHERE repository = $1';
+    t.deepEqual((await scene.door.database.query(posted, [scene.repository])).rows, [{ state: 'success' }]);
   });
 
   test(`${name}: switching enforcement off and on corrects every open pull request`, async (t) => {

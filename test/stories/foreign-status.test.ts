@@ -15,6 +15,15 @@ const FORGED = 'gatehouse_foreign_statuses_total{by="mallory"}';
 
 // Forgejo sends no webhook of a status.
 for (const name of ['github', 'gitea'] as const) {
+  test.serial(`${name}: a success that somebody forged never stands after its webhook`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = await scene.settled(scene.open(CHANGE, BAD));
+    const before = await scene.metric(FORGED);
+    await scene.tell({ kind: 'status', status: scene.impersonate(number, 'success') });
+    t.is(await scene.verdict(number), 'failure');
+    t.is(await scene.metric(FORGED), before + 1);
+  });
+
   test.serial(`${name}: no forged status during the first review stands after it`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = scene.openSilently(CHANGE, BAD);

@@ -189,6 +189,16 @@ for (const name of FORGES) {
       await scene.review(number, login, says);
       t.is(await scene.verdict(number), state, `${login} ${says}`);
     }
+    const anyone = story.scene({ '.gatehouse.yml': policy('    require: { approvals: 1 }') });
+    const other = await anyone.open({ 'a.txt': 'a\n' }, { author: 'mallory' });
+    for (const [login, state] of [
+      ['mallory', 'pending'],
+      ['otto', 'pending'],
+      ['olivia', 'success'],
+    ] as const) {
+      await anyone.review(other, login, 'approved');
+      t.is(await anyone.verdict(other), state, `${login}, of anybody`);
+    }
   });
 }
 
@@ -221,6 +231,16 @@ test('github: a proposed policy of a deleted fork reads no other repository', as
 });
 
 for (const name of GITEAS) {
+  test(`${name}: a stranger who pushes to refs/for never passes for a writer`, async (t) => {
+    const rules = ['    require: { fork: false }', '    when: { fork: true }\n    require: { label: checked }'];
+    const scene = gatehouse(name).scene({ '.gatehouse.yml': policy(...rules) });
+    const own = await scene.open({ 'a.txt': 'a\n' });
+    const pushed = await scene.pushForReview({ 'a.txt': 'a\n' });
+    t.is(await scene.verdict(own), 'success');
+    t.is(await scene.verdict(pushed), 'failure');
+    t.regex(scene.comments(pushed).join(), /rule-0[\s\S]*rule-1/);
+  });
+
   test(`${name}: a policy that a stranger pushes to refs/for reads no other repository`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': 'version: 1\nrules: []\n' });
     await assertUnread(t, scene, (files) => scene.pushForReview(files));

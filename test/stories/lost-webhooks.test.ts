@@ -74,7 +74,8 @@ test("github: one owner's rate limit does not keep the others' pull requests wai
   const asApp = ({ app }: Story['forge']) => {
     app.install('acme');
     app.install('other');
-    return { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+    const credentials = { FORGE_TOKEN: '', GITHUB_APP_ID: app.id, GITHUB_APP_PRIVATE_KEY: app.privateKey };
+    return { ...credentials, POLICY_REPOSITORY: '.gatehouse' };
   };
   await using story = await tellStory('github', FILES, asApp, DOOR);
   const { forge, door } = story;
@@ -84,8 +85,8 @@ test("github: one owner's rate limit does not keep the others' pull requests wai
   const number = forge.openPullRequest('other/site', { head: 'topic', title: 'feat: a' });
   const stateOf = () => forge.statuses('other/site', forge.pull('other/site', number).headSha).at(-1)?.state;
   await door.database.query("INSERT INTO gatehouse.repositories (name) VALUES ($1), ('other/site')", [REPOSITORY]);
-  // The first that is asked for: in the order of their names.
-  forge.fault({ path: /^\/graphql$/, times: 1, fault: { kind: 'too-many', retryAfter: 600 } });
+  // The first that is asked for: its policy repository. The installation has no requests left after that.
+  forge.fault({ path: /^\/repos\/acme\/\.gatehouse$/, times: 1, fault: { kind: 'too-many', retryAfter: 600 } });
   await resyncs(story, 'other/site');
   t.is(stateOf(), 'success');
   t.is(story.status(limited), undefined);

@@ -91,7 +91,8 @@ for (const name of FORGES) {
     const unseen = scene.openSilently({ 'd.ts': 'd\n' }, GOOD);
     scene.impersonate(forged, 'success');
     await scene.settled(scene.comment(overridden, 'bob', `/gatehouse override title ${scene.head(overridden)} urgent`));
-    for (const number of [red, forged, overridden, unseen]) {
+    // The forged one first: the push of another merge has it judged anew.
+    for (const number of [forged, red, overridden, unseen]) {
       await merge(scene, number, { by: 'root' });
     }
     t.deepEqual((await shown(scene)).toSorted(), [

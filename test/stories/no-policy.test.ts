@@ -41,7 +41,7 @@ for (const name of FORGES) {
     [POLICY, CHANGE, ['error']],
   ] as const) {
     const seen = heard.length > 0 ? 'a policy was seen once' : 'a policy is only proposed';
-    test(`${name}: where ${seen}, a pull request hears of files ${heard.join() || 'nothing'}`, async (t) => {
+    test(`${name}: where ${seen}, a pull request hears ${heard.join() || 'nothing'} of files that cannot be read`, async (t) => {
       const scene = gatehouse(name).scene(files);
       const first = await scene.open(opened, { title: 'feat: first' });
       t.is(await scene.verdict(first), 'success');

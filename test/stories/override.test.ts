@@ -44,7 +44,7 @@ for (const name of FORGES) {
     );
   });
 
-  test(`${name}: an override ends with an edit of its comment, also when undone, and with its end`, async (t) => {
+  test(`${name}: an override ends with an edit of its comment, also when undone, and with its deletion`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await opened(scene);
     const text = commandFor(scene, number);
@@ -65,7 +65,7 @@ for (const name of FORGES) {
     t.notRegex(scene.comments(number).join(), /🔓/);
   });
 
-  test(`${name}: what is no command is answered once, and the answer starts nothing`, async (t) => {
+  test(`${name}: what Gatehouse cannot do is answered once, and the answer starts nothing`, async (t) => {
     const withoutOverride = POLICY.replace(/^override.*\n/m, '');
     for (const [policy, said, answer] of [
       [POLICY, ['/gatehouse', '/gatehouse help', '/gatehouse overide it'], /\/gatehouse recheck/],

@@ -99,8 +99,9 @@ for (const name of FORGES) {
     for (const moved of ['evil/policies', 'acme/policies-2']) {
       const { repository } = story.scene({ '.gatehouse.yml': STRICT });
       const scene = story.scene(extending(repository));
-      const { number, state } = await judged(scene, TWO_FILES);
+      const { number, state, said } = await judged(scene, TWO_FILES);
       t.is(state, 'failure');
+      t.true(said.includes(`in \`${repository}@main\``), said);
       const renamed = `${moved}-of-${repository.split('/')[1]}`;
       story.forge.rename(repository, renamed);
       story.forge.commit(renamed, 'main', { '.gatehouse.yml': LENIENT });

@@ -1,5 +1,5 @@
 import { TITLED } from '../helpers/policies.ts';
-import { forgesOf, shareStories } from '../helpers/story.ts';
+import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -39,21 +39,39 @@ for (const name of FORGES) {
     await scene.push(number, { 'app.ts': 'done\n' });
     t.is(await scene.verdict(number), 'success');
   });
+}
 
-  test(`${name}: no status waits for comments that cannot be read, and no job is tried forever`, async (t) => {
-    const scene = gatehouse(name).scene(FILES);
-    const { forge, repository } = scene;
-    // As where strangers have written more than is read of a list.
-    for (const path of [`^/repos/${repository}/issues/\\d+/comments$`, `^/graphql/repos/${repository}/`]) {
-      forge.fault({ path: new RegExp(path), fault: { kind: 'status', status: 403 } });
-    }
-    const number = await scene.open({ 'app.ts': 'debugger\n' });
-    t.is(await scene.verdict(number), 'failure');
+/** As where strangers have written more than is read of a list. */
+function overflow({ forge, repository }: Scene, number: number): void {
+  forge.comment(repository, number, 'mallory', 'x'.repeat(17_000_000));
+}
+
+for (const name of new Set([...FORGES, 'gitea'] as const)) {
+  test(`${name}: comments of strangers that are too much to be read hold up no status, and no job is tried forever`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = scene.openSilently({ 'a.txt': 'a\n' }, { title: 'Bad' });
+    overflow(scene, number);
+    t.is(await scene.judge(number), 'failure');
     await scene.settled(scene.comment(number, 'mallory', '/gatehouse help'));
-    const jobs = (await scene.door.jobs()).filter(({ key }) => key.startsWith(`${repository}#`));
+    const jobs = (await scene.door.jobs()).filter(({ key }) => key.startsWith(`${scene.repository}#`));
     t.deepEqual([...new Set(jobs.map(({ state }) => state))], ['completed']);
   });
 }
+
+test('gitea: comments of strangers that are too much to be read hide none of ours', async (t) => {
+  const scene = gatehouse('gitea').scene(TITLED);
+  const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'Bad' }));
+  overflow(scene, number);
+  await scene.settled(scene.edit(number, { title: 'feat: good' }));
+  t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
+  t.notRegex(scene.comments(number).join(), /conventional-title/);
+  // After a push nothing but the id leads to it.
+  await scene.push(number, { 'b.txt': 'b\n' });
+  await scene.settled(scene.edit(number, { title: 'Bad' }));
+  t.is(scene.comments(number).length, 1);
+  t.regex(scene.comments(number).join(), /conventional-title/);
+  t.is(scene.status(number)?.description, '1 of 1 rule failed: conventional-title');
+});
 
 test('gitea: the status goes out though comments at lines fail with 500', async (t) => {
   const scene = gatehouse('gitea').scene(FILES);

@@ -57,6 +57,7 @@ for (const name of FORGES) {
     t.is(await scene.verdict(number), 'success', 'after what was sent under the old name');
     // Its review is over before the resync that finds the rename.
     await scene.settled(scene.push(number, { 'a.txt': 'b\n' }));
+    await scene.door.database.query('INSERT INTO gatehouse.repositories (name, due) VALUES ($1, true)', [repository]);
     await scene.resync();
     t.is(scene.status(number)?.state, 'success');
     t.is(scene.states(old).at(-1), 'pending');

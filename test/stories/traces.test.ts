@@ -199,6 +199,20 @@ test('a job that several deliveries request is in the trace of the first', async
   t.true(listing.includes('GET /repos/{owner}/{repo}/pulls'), listing.join());
 });
 
+test('a command and the review that it starts are one trace', async (t) => {
+  await using collector = await startCollector();
+  const story = await tellStory('gitea', FILES, traces(collector));
+  const delivery = randomUUID();
+  await traced(story, async () => {
+    const number = await story.settled(story.open(CHANGE, { title: TITLE }));
+    const comment = story.forge.comment(story.repository, number, 'alice', '/gatehouse recheck');
+    await story.tell({ kind: 'comment', number, comment, action: 'created' }, delivery);
+  });
+  const [command] = below(collector, doorOf(t, collector, delivery));
+  t.is(command?.name, 'process command');
+  t.true(command !== undefined && below(collector, command).some(({ name }) => name === 'process review'));
+});
+
 // A collector that fails, or does not take a batch in time, is unit/tracing's.
 for (const trouble of ['hangs', 'is absent']) {
   test(`a collector that ${trouble} delays no delivery, no review and no end`, async (t) => {

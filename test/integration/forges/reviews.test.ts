@@ -14,15 +14,16 @@ for (const name of FORGES) {
     const site = await judgedSite(t, name, FRESH);
     const { forge, repository } = site;
     forge.commit(repository, 'release', { 'r.txt': 'r\n' });
-    for (const change of [
-      (number: number) => forge.retarget(repository, number, 'release'),
-      (number: number) => forge.forcePush(repository, number, ONE_FILE, { message: 'feat: the same' }),
-    ]) {
+    for (const [what, change] of [
+      ['retarget', (number: number) => forge.retarget(repository, number, 'release')],
+      ['force-push', (number: number) => forge.forcePush(repository, number, ONE_FILE, { message: 'feat: the same' })],
+    ] as const) {
       const number = await site.open(ONE_FILE);
       await site.review(number, 'bob', 'approved');
       t.is((await site.judge(number)).state, 'success');
       change(number);
       const isSame = forge.pull(repository, number).reviews[0]?.sha === site.head(number);
+      t.is(isSame, what === 'retarget' || name === 'github');
       const { state, said } = await site.judge(number);
       t.is(state, 'pending');
       t.regex(

@@ -57,3 +57,10 @@ test('github: a write beyond the content limit is refused for a minute', async (
   const { retryAt = 0 } = refused;
   t.true(retryAt > begin && retryAt <= Date.now() + 60_000);
 });
+
+test('gitea: a request that Gitea does not describe is found', async (t) => {
+  const { simulated } = await setUpPull(t, 'gitea', {}, { checked: true });
+  const headers = { authorization: `token ${simulated.token}`, 'user-agent': 'gatehouse' };
+  await fetch(`${simulated.url}/api/v1/repos/${SITE}/pulls?limit=100`, { headers });
+  t.throws(() => simulated.assertValid(), { message: /query \/limit is over 50/ });
+});

@@ -29,6 +29,10 @@ const PUSHES: Readonly<Record<string, (site: JudgedSite, number: number) => void
   'drops what was approved': (site, number) => update(site, number, { 'mine.txt': null }),
   'moves a file': (site, number) => update(site, number, { 'mine.txt': null, 'moved.txt': 'mine\n' }),
   'turns a file into a link': (site, number) => update(site, number, { 'mine.txt': symlink('mine\n') }),
+  'merges a file that both sides changed'(site, number) {
+    site.forge.commit(site.repository, 'main', { 'a.txt': 'theirs\n' });
+    update(site, number, { 'a.txt': 'mine\n' });
+  },
   'merges another branch than the base'({ forge, repository }, number) {
     const evil = forge.commit(repository, 'evil', { 'evil.txt': 'evil\n' });
     forge.push(repository, number, { 'evil.txt': 'evil\n', 'b.txt': 'new\n' }, { merging: [evil] });

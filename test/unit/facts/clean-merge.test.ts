@@ -22,3 +22,10 @@ for (const [title, result] of [
     t.false(isCleanMerge(base, ours, theirs, tree(result)));
   });
 }
+
+test('a merge of a file that both sides changed is not clean, whatever became of it', (t) => {
+  const also = tree({ ...Object.fromEntries(theirs), both: '3' });
+  for (const both of ['1', '2', '3', '4']) {
+    t.false(isCleanMerge(base, ours, also, tree({ ...merged, both })), both);
+  }
+});

@@ -42,7 +42,7 @@ test('conversations that Gatehouse began are left out, in any case of its name',
   t.deepEqual(others, { conversations: [CONVERSATION], complete: true });
 });
 
-test('conversations that are refused, invalid or too large are none that were read; others are asked for again', async (t) => {
+test('conversations that are refused, invalid or too large count as unread; a forge that does not answer is asked again', async (t) => {
   const failing = (kind: ForgeError['kind']) => read(forgeOf(() => Promise.reject(new ForgeError(kind, 'no'))));
   for (const kind of ['refused', 'invalid', 'too-large'] as const) {
     t.deepEqual(await failing(kind), { conversations: [], complete: false }, kind);

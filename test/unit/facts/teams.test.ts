@@ -1,6 +1,6 @@
 import type { Reading } from '../../../src/facts/fact.ts';
 import { type Facts, factsOf } from '../../../src/facts/table.ts';
-import { teams as fact, type MemberRole } from '../../../src/facts/teams.ts';
+import { teams as fact, type MemberRole, membersAmong, readOwnTeams } from '../../../src/facts/teams.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import { isMember } from '../../../src/review/predicates/team-members.ts';
@@ -89,6 +89,12 @@ test('nobody is asked about twice', async (t) => {
   t.deepEqual(more.asked, ['ann']);
   t.is(isMember('bob', GROUP, more.teams), true, 'what was known before stays');
   t.deepEqual((await read('reviewers', { ...facts, teams: more.teams })).asked, []);
+});
+
+test('teams and organisations of another owner are never asked about', async (t) => {
+  const asked = () => Promise.reject(new Error('asked'));
+  t.is(await membersAmong({ organisationMembers: asked }, 'octo/example', undefined, 'other', ['ann']), undefined);
+  t.is((await readOwnTeams({ teamMembers: asked }, 'octo/example', ['other/core', 'octo-x/core'])).size, 0);
 });
 
 test('strangers who approve never crowd out those who may write', async (t) => {

@@ -20,7 +20,7 @@ test("the API's address follows from the one that people use", (t) => {
 const ELSEWHERE = 'is not on the configured forge';
 const NO_PAGE = 'looks like https://github.com/owner/name/pull/7';
 
-test('an address is a pull request’s page on the configured forge, or why it is none is said', (t) => {
+test('an address is read as a pull request of the configured forge, or the reason is given', (t) => {
   for (const [forge, forgeUrl, address, wrong] of [
     ['github', 'https://github.com', 'https://github.com/acme/widgets/pull/7'],
     ['github', 'https://api.github.com', 'https://github.com/acme/widgets/pull/7/files?w=1#diff-1'],

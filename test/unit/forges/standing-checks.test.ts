@@ -165,7 +165,7 @@ for (const [what, state, runs, counted] of [
   });
 }
 
-test('the newest commit status of a source counts that was not skipped', (t) => {
+test('the newest status of a source that was not skipped counts', (t) => {
   for (const [counts, ...newestFirst] of [
     ['failure', 'skipped', 'pending', 'failure'],
     ['skipped', 'skipped', 'pending'],

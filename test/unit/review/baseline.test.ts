@@ -123,7 +123,7 @@ test('a repository cannot show less than the comments that the baseline names', 
   }
 });
 
-test('locked rules are a fault outside of a baseline, and so is much in one', (t) => {
+test('locked rules are a fault outside a baseline; `locked: false` and `extends` are faults in one', (t) => {
   for (const [role, text, fault] of [
     ['own', `rules:\n${LOCKED}`, /^"locked" has an effect only in the organisation’s/],
     ['extended', `rules:\n${LOCKED}`, /^"locked" has an effect only in the organisation’s/],

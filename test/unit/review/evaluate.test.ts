@@ -7,6 +7,7 @@ import type { RuleOutcome } from '../../../src/review/evaluation/evaluation.ts';
 import { neededFacts } from '../../../src/review/policy/needs.ts';
 import type { Condition, Policy } from '../../../src/review/policy/policy.ts';
 import { predicates } from '../../../src/review/predicates/index.ts';
+import { plain } from '../../../src/review/text.ts';
 import { verdictOf } from '../../../src/review/verdict.ts';
 import fc from '../../helpers/property.ts';
 import { sized } from '../../helpers/size.ts';
@@ -160,7 +161,7 @@ test('a fact that was never read leaves undecided what needs it', (t) => {
 test('a pattern that matches everything names two hundred lines and counts the others', (t) => {
   const added = Array.from({ length: 5_000 }, () => 'x');
   const { forbid } = judge("forbid: { added_lines: '' }", { files: [{ path: 'a', added }] });
-  t.like(forbid, { kind: 'predicate', found: ['5000 such lines'] });
+  t.is(forbid?.kind === 'predicate' ? plain(forbid.found) : '', '5000 such lines');
   t.is(forbid?.kind === 'predicate' && forbid.locations.length, 200);
 });
 

@@ -8,11 +8,14 @@ import test from '../../helpers/test.ts';
 const matches = (globs: string | readonly string[], path: string): boolean =>
   compileGlobs(typeof globs === 'string' ? [globs] : globs).matches(path);
 
-/** What the comparison with picomatch does not reach. */
+/** With what the comparison with picomatch seldom draws. */
 const GLOBS: readonly (readonly [glob: string, matching: string, other?: string])[] = [
   ['src/**', 'src/a/b', 'src'],
   ['src/*', 'src/.env', 'other/src/a'],
   ['**/*.ts', 'a/b/c.ts', 'a/b/c.tsx'],
+  ['**/*.ts', 'a.ts', 'a.tsx'],
+  ['src/**/b', 'src/b', 'src/xb'],
+  ['src/**/b', 'src/x/y/b', 'b'],
   ['*.ts', 'a.ts', 'A.TS'],
   ['*.{ts,tsx}', 'a.tsx', 'a.t'],
   ['{src/**,b}', 'src/a/b', 'src'],

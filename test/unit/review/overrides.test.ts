@@ -237,7 +237,7 @@ const UNSEEN = '\u200b\u3164';
 const COMMITTED = /^was written by somebody who committed/;
 const BOT = /^was written by a bot$/;
 
-/** Every way to get one that does not count, what people read about it, and the world where bob's comment is not enough. */
+/** Every way to get one that does not count, what people read about it, and what else differs from the usual world. */
 const REFUSED: readonly (readonly [what: string, why: RegExp, from: Partial<PersonComment>, world?: World])[] = [
   ['edited', /^was edited$/, { edited: 'yes' }],
   ['edited, as its webhook reports', /^was edited$/, SECONDS, { known: posted({ kind: 'edited' }) }],

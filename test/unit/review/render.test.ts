@@ -305,7 +305,7 @@ rules:
         { path: path || 'x', added: [line.replaceAll('\n', ' ')] },
         { path: 'y', from: path || 'x' },
       ],
-      commits: [{ message: commit }],
+      commits: [{ message: commit }, { message: `x\n\nCo-authored-by: ${author.replaceAll(/\s/g, ' ')} <a@b.test>` }],
       reviews: [{ author }],
       codeowners: `* @${author.replaceAll(/\s/g, '')}`,
     });

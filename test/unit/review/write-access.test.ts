@@ -136,3 +136,10 @@ test('of several that are all needed, the worst outcome counts', (t) => {
     t.is(worstOf(all.slice(0, index + 1)), worst);
   }
 });
+
+test('fork: what comes from no repository, as a push to refs/for, comes from a fork', (t) => {
+  const { pullRequest, ...facts } = factsOf({});
+  const pushed = { ...facts, pullRequest: { ...pullRequest, head: { ...pullRequest.head, repository: null } } };
+  t.is(judgedBy('{ fork: false }', pushed).outcome, 'unmatched');
+  t.is(judgedBy('{ fork: true }', pushed).outcome, 'matched');
+});
