@@ -174,7 +174,8 @@ test('github: a changed baseline leaves no success standing that waits for reque
   // Some reviews, and what is kept for statuses.
   forge.rateLimit.remaining = 100 + 5 * PULL_REQUESTS;
   forge.graphql.points.remaining = 100;
-  await using _worker = await story.openDoor(SETTING, WORKER);
+  // One review after the other: of several at once, each may use up what another needs to end.
+  await using _worker = await story.openDoor({ ...SETTING, WORKER_CONCURRENCY: '1' }, WORKER);
   // All are withdrawn at once; those for which there are requests are judged then.
   await until(() => !states().has('success') && states().has('failure'));
   t.deepEqual([...states()].toSorted(), ['failure', 'pending']);
