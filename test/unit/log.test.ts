@@ -18,7 +18,7 @@ test('an error loses what else it carries, rows and parameters, and the credenti
   t.false(stack?.includes('password'));
 });
 
-test('a chain of causes that leads back to itself ends, and what is no error is described too', (t) => {
+test('a chain of causes that leads back to itself ends, and a thrown value that is not an error is described', (t) => {
   t.deepEqual(describeError('redis://:password@host'), { type: 'string', message: 'redis://***@host' });
   const error = new Error('around');
   error.cause = error;

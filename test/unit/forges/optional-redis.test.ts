@@ -15,7 +15,7 @@ test('without Redis there is nothing', async (t) => {
   t.is(await shared.run(() => t.fail()), undefined);
 });
 
-test('a command that fails is no value, is logged once, and Redis is not asked for a moment', async (t) => {
+test('a command that fails gives nothing, is logged once, and Redis is left alone for a moment', async (t) => {
   const warnings: string[] = [];
   const log = { debug: () => {}, warn: (_: object, message: string) => warnings.push(message) };
   const shared = makeOptionalRedis(unconnected(), log);
