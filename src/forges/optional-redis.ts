@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Redis } from 'ioredis';
 import { withTimeout } from '../common/timeout.ts';
 
@@ -23,6 +24,18 @@ export interface OptionalRedis {
 export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience = 1): OptionalRedis {
   const limitMs = COMMAND_TIMEOUT_MS * patience;
   let restUntil = 0;
+  let connecting: Promise<unknown> | undefined;
+
+  /** A connection that is being made is waited for: a replica that starts shall know of the limits that others met. */
+  async function connected(to: Redis): Promise<Redis> {
+    if (to.status === 'connecting' || to.status === 'connect') {
+      connecting ??= once(to, 'ready').finally(() => {
+        connecting = undefined;
+      });
+      await connecting;
+    }
+    return to;
+  }
 
   function failed(error: unknown): undefined {
     if (Date.now() >= restUntil) {
@@ -39,7 +52,7 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience 
       }
       // A command that takes longer needs no cleanup: ioredis settles it by itself.
       try {
-        return await withTimeout(limitMs, command(redis), () =>
+        return await withTimeout(limitMs, connected(redis).then(command), () =>
           Promise.reject(new Error(`no answer in ${limitMs} ms`)),
         );
       } catch (error) {

@@ -174,6 +174,13 @@ test('losing the pause in Redis does not end it for the replica that met the lim
   t.is(await pause.pausedUntil('lost'), until);
 });
 
+test('a replica that starts knows of a pause before its connection to Redis is there', async (t) => {
+  const until = inMinutes(5);
+  await makePause(patient(), ORIGIN).pauseUntil('early', until);
+  const connecting = redisServer.connect({ enableOfflineQueue: false });
+  t.is(await makePause(patient(connecting), ORIGIN).pausedUntil('early'), until);
+});
+
 test('a pause in Redis that ends in the far future is ignored', async (t) => {
   const redis = redisServer.connect();
   const pause = makePause(patient(redis), ORIGIN);

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { type ForgeDeps, makeForge } from '../../../src/forges/make-forge.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import { ForgeError } from '../../../src/forges/port/forge-error.ts';
@@ -73,8 +73,7 @@ export function everythingIn(error: unknown): string {
 }
 
 export interface TestRedis {
-  /** Tests that look at all keys take a logical database of their own; 0 is for the others. */
-  connect(database?: number): Redis;
+  connect(options?: Pick<RedisOptions, 'enableOfflineQueue'>): Redis;
   stop(): Promise<void>;
 }
 
@@ -91,8 +90,8 @@ export async function startRedis(): Promise<TestRedis> {
 function connectionsTo(url: string, stop: () => Promise<void>): TestRedis {
   const connections: Redis[] = [];
   return {
-    connect(db = 0) {
-      const redis = new Redis(url, { db, commandTimeout: 30_000 }).on('error', () => {});
+    connect(options = {}) {
+      const redis = new Redis(url, { commandTimeout: 30_000, ...options }).on('error', () => {});
       connections.push(redis);
       return redis;
     },
