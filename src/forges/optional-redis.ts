@@ -24,18 +24,8 @@ export interface OptionalRedis {
 export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience = 1): OptionalRedis {
   const limitMs = COMMAND_TIMEOUT_MS * patience;
   let restUntil = 0;
-  let connecting: Promise<unknown> | undefined;
-
-  /** A connection that is being made is waited for: a replica that starts shall know of the limits that others met. */
-  async function connected(to: Redis): Promise<Redis> {
-    if (to.status === 'connecting' || to.status === 'connect') {
-      connecting ??= once(to, 'ready').finally(() => {
-        connecting = undefined;
-      });
-      await connecting;
-    }
-    return to;
-  }
+  // A replica that has just started must know about limits that others have met.
+  const firstConnection = redis?.status === 'connecting' ? once(redis, 'ready').catch(() => {}) : Promise.resolve();
 
   function failed(error: unknown): undefined {
     if (Date.now() >= restUntil) {
@@ -52,9 +42,8 @@ export function makeOptionalRedis(redis: Redis | undefined, log?: Log, patience 
       }
       // A command that takes longer needs no cleanup: ioredis settles it by itself.
       try {
-        return await withTimeout(limitMs, connected(redis).then(command), () =>
-          Promise.reject(new Error(`no answer in ${limitMs} ms`)),
-        );
+        const answer = firstConnection.then(() => command(redis));
+        return await withTimeout(limitMs, answer, () => Promise.reject(new Error(`no answer in ${limitMs} ms`)));
       } catch (error) {
         return failed(error);
       }

@@ -168,7 +168,7 @@ nightly('1,100 connections that announce a body and send none take no room from 
   t.is(await inflight(), '0');
   t.is((await door.post('{"honest":true}')).status, 200);
   await until(() => answers.length === sockets.length);
-  // Those for whom others had to give way, and those that were too slow.
+  // Those that sent nothing in time, and those that gave way to others.
   t.deepEqual([...new Set(answers)].toSorted(), ['HTTP/1.1 408', 'HTTP/1.1 503']);
   for (const socket of sockets) {
     socket.destroy();

@@ -8,7 +8,7 @@ const FORGES = forgesOf(import.meta.url);
 
 /** As many as the design promises, in the nightly run. */
 const PULL_REQUESTS = sized(20, 1_000);
-/** One author's pull requests are judged 300 times an hour, and these up to three times each. */
+/** An author's pull requests are judged at most 300 times an hour: these, up to three times each. */
 const OF_ONE_AUTHOR = 50;
 /** Concurrent webhooks of a busy forge. */
 const AT_ONCE = 25;
