@@ -54,6 +54,19 @@ export function quotedList(values: readonly string[], shown = 10): Text {
   return pieces;
 }
 
+/** `a`, `b` or `c`; with more than are shown: `a`, `b` or 3 more. */
+export function either(values: readonly string[], shown = 10): Text {
+  const first = values.slice(0, values.length > shown ? shown : -1);
+  const last = values.length > shown ? [`${values.length - shown} more`] : quotedList(values.slice(-1));
+  return joinTexts([quotedList(first), last], ' or ');
+}
+
+/** As the beginning of a sentence. */
+export function capitalised(text: Text): Text {
+  const [first, ...rest] = text;
+  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;
+}
+
 /** Like {@link quotedList}, of regular expressions. */
 export function patternList(sources: readonly string[]): Text {
   return [{ patterns: sources }];

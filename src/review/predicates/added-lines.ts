@@ -5,7 +5,7 @@ import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePatterns } from '../matching/pattern.ts';
-import { count, patternList, quotedList, say, type Text } from '../text.ts';
+import { patternList, quotedList, say, type Text } from '../text.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
 import { binaryFiles, globs, patterns } from './values.ts';
@@ -53,15 +53,22 @@ export const addedLines = definePredicate({
     return {
       outcome,
       expected: say`added lines${where} that match ${patternList(sources)}`,
-      found: say`${matching === 0 ? ['no such line'] : count(matching, 'such line')}${unreadable(unread, complete)}`,
+      found: say`${foundOf(matching)}${unreadable(unread, complete)}`,
       locations,
       remedy: {
-        toMatch: say`Add such a line.`,
-        toAvoid: say`Change or remove the line.`,
+        toMatch: say`Add a line${where} that matches ${patternList(sources)}.`,
+        toAvoid: matching === 1 ? say`Change or remove the line.` : say`Change or remove these lines.`,
       },
     };
   },
 });
+
+function foundOf(matching: number): Text {
+  if (matching === 0) {
+    return say`no added line matches`;
+  }
+  return matching === 1 ? say`1 added line matches` : say`${matching} added lines match`;
+}
 
 function shown(text: string): Pick<Location, 'text' | 'digest'> {
   return { text: shorten(text, MAX_LINE_SHOWN), digest: createHash('sha256').update(text).digest('hex') };

@@ -1,9 +1,9 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { type Check, type CheckSuite, type Checks, NOT_ENDED, QUEUED } from '../../forges/port/checks.ts';
-import { quotedList, say, type Text } from '../text.ts';
+import { either, quotedList, say, type Text } from '../text.ts';
 import type { PredicateResult } from './predicate.ts';
 import {
-  anyOfResults,
+  IF_FAILED,
   newestStatuses,
   reportedBy,
   reportedByAny,
@@ -26,9 +26,9 @@ export function judgeAll(wanted: WantedAll, checks: Checks): PredicateResult {
   const { is, from } = wanted;
   return resultOf(sorted(wanted, checks), checks, {
     is,
-    expected: say`all checks${withAndWithout(wanted)} with the result ${anyOfResults(is)}${reportedBy(from)}`,
-    toMatch: say`Wait until all checks have ended as ${anyOfResults(is)}; run those again that have failed.`,
-    toAvoid: say`A check must have another result than ${anyOfResults(is)}.`,
+    expected: say`all checks${withAndWithout(wanted)} with the result ${either(is)}${reportedBy(from)}`,
+    toMatch: say`Each of them must report ${either(is)}. ${IF_FAILED}`,
+    toAvoid: say`A check must report a result other than ${either(is)}.`,
   });
 }
 

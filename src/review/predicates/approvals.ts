@@ -2,7 +2,7 @@ import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
 import { reviews } from '../../facts/reviews.ts';
 import type { Facts, Needs } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { count, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
+import { count, either, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import { approvalsWanted, isOfWriters, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
@@ -58,7 +58,7 @@ export const approvals = definePredicate({
       ...(awaited.length > 0 ? { awaited: say`${awaited}${outcome === 'awaited' ? [] : aside(wanted)}` } : {}),
       found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       ...(owners && { owners }),
-      remedy: remedyOf(wanted),
+      remedy: remedyOf(wanted, outcome === 'awaited'),
     };
   },
 });
@@ -156,8 +156,8 @@ const GIVEN_FOR = {
 } as const;
 
 const GIVEN_AFTER = {
-  true: say` after the last push or change of base`,
-  'except-updates': say` after the last push that is not an update from the base branch, and after the last change of base`,
+  true: say`, after the last push or change of base`,
+  'except-updates': say`, after the last push other than an update from the base branch, and the last change of base`,
   false: [],
 } as const;
 
@@ -196,19 +196,32 @@ function exceptFrom({ notFrom }: Wanted): Text {
   return notFrom.names.length === 0 ? [] : say`, not from ${quotedList(notFrom.names)}`;
 }
 
-function remedyOf(wanted: Wanted): PredicateResult['remedy'] {
+/** `awaited`: only Gatehouse's view of who may write is missing. */
+function remedyOf(wanted: Wanted, awaited: boolean): PredicateResult['remedy'] {
   const groups = wanted.allOf.map(({ name }) => name);
-  const anybody = say`people who may write to the repository`;
   const whom = joinTexts(
     [
-      wanted.count === 0 ? [] : wanted.from === undefined ? anybody : quotedList(wanted.from),
-      groups.length === 0 ? [] : say`each of ${quotedList(groups)}`,
+      wanted.count === 0 ? [] : approversOf(wanted),
+      groups.length === 0 ? [] : say`someone from ${[groups.length === 1 ? '' : 'each of ']}${quotedList(groups)}`,
     ],
     ', and ',
   );
-  const needed = count(Math.max(wanted.count, 1), 'approval');
   return {
-    toMatch: say`Ask ${whom}${exceptFrom(wanted)} for a review; ${needed} needed${GIVEN_AFTER[`${wanted.fresh}`]}.`,
-    toAvoid: say`This rule requires fewer than ${needed}: dismiss one.`,
+    toMatch: awaited
+      ? say`Ask whoever operates Gatehouse to let it see who can write to the repository.`
+      : say`Ask ${whom}${exceptFrom(wanted)} to review and approve${GIVEN_AFTER[`${wanted.fresh}`]}.`,
+    toAvoid: say`Dismiss approvals until fewer than ${Math.max(wanted.count, 1)} are left.`,
   };
+}
+
+/** Whom the author asks. */
+function approversOf({ count: amount, from, codeOwners }: Wanted): Text {
+  if (from === undefined) {
+    return amount === 1 ? say`someone with write access` : say`${amount} people with write access`;
+  }
+  if (codeOwners) {
+    const others = from.filter((member) => member !== CODE_OWNERS);
+    return joinTexts([say`the code owners of each changed file`, quotedList(others)], ' or ');
+  }
+  return amount === 1 ? either(from) : say`${amount} people among ${quotedList(from)}`;
 }

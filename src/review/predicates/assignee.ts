@@ -1,7 +1,7 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { neededMembers } from '../../facts/teams.ts';
 import { triage as triageFact } from '../../facts/triage.ts';
-import { quotedList, say, unreadText } from '../text.ts';
+import { either, quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeamsAlone, splitTeams } from './values.ts';
@@ -16,7 +16,10 @@ export const assignee = definePredicate({
     const { people, teams } = splitTeams(members);
     const patterns = people.map((name) => compileName(name));
     const expected = say`an assignee among ${quotedList(members)}`;
-    const remedy = { toMatch: say`Assign one of ${quotedList(members)}.`, toAvoid: say`Unassign them.` };
+    const remedy = {
+      toMatch: members.includes('*') ? say`Assign someone.` : say`Assign ${either(members)}.`,
+      toAvoid: say`Unassign ${either(members)}.`,
+    };
     const assignees = triage?.assignees;
     if (assignees === undefined) {
       return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };

@@ -1,6 +1,6 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { quotedList, say } from '../text.ts';
+import { either, quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
 import { peopleOrTeams, splitTeams } from './values.ts';
@@ -22,8 +22,8 @@ export const author = definePredicate({
       expected: say`an author among ${quotedList(members)}`,
       found: say`the author ${login}${couldNotRead(outcome, unreadableTeams(teams, facts.teams))}`,
       remedy: {
-        toMatch: say`One of ${quotedList(members)} must open the pull request.`,
-        toAvoid: say`Somebody other than ${quotedList(members)} must open the pull request.`,
+        toMatch: say`Ask ${either(members)} to open the pull request.`,
+        toAvoid: say`Ask someone other than ${either(members)} to open the pull request.`,
       },
     };
   },

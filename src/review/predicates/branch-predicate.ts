@@ -1,6 +1,6 @@
 import type { Facts } from '../../facts/table.ts';
 import { compileGlobs } from '../matching/glob.ts';
-import { quotedList, say, type Text } from '../text.ts';
+import { either, quotedList, say, type Text } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { globs } from './values.ts';
 
@@ -9,7 +9,8 @@ export function branchPredicate(definition: {
   readonly description: string;
   readonly noun: string;
   readonly read: (facts: Facts) => string;
-  readonly remedy: { readonly toMatch: Text; readonly toAvoid: Text };
+  /** `which`: "that matches …". */
+  readonly remedy: (which: Text) => Text;
 }): Predicate {
   const noun = [definition.noun];
   return definePredicate({
@@ -23,7 +24,10 @@ export function branchPredicate(definition: {
         outcome: compileGlobs(given).matches(name) ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${quotedList(given)}`,
         found: say`the ${noun} ${name}`,
-        remedy: definition.remedy,
+        remedy: {
+          toMatch: definition.remedy(say`that matches ${either(given)}`),
+          toAvoid: definition.remedy(say`that doesn't match ${either(given)}`),
+        },
       };
     },
   });

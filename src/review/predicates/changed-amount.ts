@@ -1,7 +1,7 @@
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { quotedList, say } from '../text.ts';
-import { type Comparison, compared } from './comparison.ts';
+import { type Comparison, compared, opposite } from './comparison.ts';
 import type { PredicateResult } from './predicate.ts';
 
 // What changed_files and changed_lines have in common.
@@ -11,20 +11,23 @@ export function filesExcept(files: readonly ChangedFile[], except: readonly stri
   return files.filter((file) => exempt?.matches(file.path) !== true);
 }
 
-/** `things` is what is counted: "changed files". */
+/** `thing` is what is counted: "changed file". */
 export function explainAmount(
   wanted: Comparison,
-  things: string,
+  thing: string,
   except: readonly string[] | undefined,
 ): Pick<PredicateResult, 'expected' | 'remedy'> {
+  const amountOf = (one: Comparison) => say`${compared(one)} ${[one.limit === 1 ? thing : `${thing}s`]}`;
+  const bringTo = (one: Comparison) =>
+    one.operator.startsWith('<')
+      ? say`Reduce this pull request to ${amountOf(one)}${outside}, for example by splitting it.`
+      : say`Extend this pull request to ${amountOf(one)}${outside}.`;
   const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;
   return {
-    expected: say`${compared(wanted)} ${[things]}${outside}`,
+    expected: say`${amountOf(wanted)}${outside}`,
     remedy: {
-      toMatch: wanted.operator.startsWith('<')
-        ? say`Split the pull request into smaller ones.`
-        : say`Bring the number of ${[things]} to ${compared(wanted)}.`,
-      toAvoid: say`Bring the number of ${[things]} to other than ${compared(wanted)}.`,
+      toMatch: bringTo(wanted),
+      toAvoid: wanted.operator === '=' ? say`Extend or reduce this pull request.` : bringTo(opposite(wanted)),
     },
   };
 }

@@ -18,7 +18,7 @@ export const changedFiles = definePredicate({
     const amount = count(counted.length, 'changed file');
     return {
       outcome: compare(wanted, counted.length, complete),
-      ...explainAmount(wanted, 'changed files', except),
+      ...explainAmount(wanted, 'changed file', except),
       found: complete ? amount : say`${amount} that could be read; the list of files is not complete`,
     };
   },

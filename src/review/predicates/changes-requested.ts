@@ -50,7 +50,7 @@ export const changesRequested = definePredicate({
           : {}),
       remedy: {
         toMatch: say`This rule needs ${whose}.`,
-        toAvoid: say`Answer the review, and ask${asked.length > 0 ? say` ${quotedList(asked)}` : []} for another one.`,
+        toAvoid: say`Address the review, then ask ${asked.length > 0 ? quotedList(asked) : ['the reviewer']} to review again.`,
       },
     };
   },

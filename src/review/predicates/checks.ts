@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { compileName } from '../../facts/authors/names.ts';
 import { type Check, type Checks, NOT_ENDED } from '../../forges/port/checks.ts';
-import { quotedList, say, type Text } from '../text.ts';
+import { either, quotedList, say, type Text } from '../text.ts';
 import { judgeAll, type WantedAll } from './all-checks.ts';
 import { definePredicate, type PredicateResult } from './predicate.ts';
 import {
-  anyOfResults,
+  IF_FAILED,
   namedChecks,
   newestStatuses,
   reportedBy,
@@ -117,8 +117,8 @@ function judgeNamed(wanted: WantedNames, checks: Checks): PredicateResult {
   return resultOf(sorted(wanted, checks.checks), checks, {
     is: wanted.is,
     expected: expectedOf(wanted),
-    toMatch: say`Wait until ${quotedList(wanted.names)} is reported as ${anyOfResults(wanted.is)}${reportedBy(wanted.from)}; run it again if it has failed.`,
-    toAvoid: say`${quotedList(wanted.names)} must have another result than ${anyOfResults(wanted.is)}.`,
+    toMatch: say`${quotedList(wanted.names)} must report ${either(wanted.is)}${reportedBy(wanted.from)}. ${IF_FAILED}`,
+    toAvoid: say`${quotedList(wanted.names)} must report a result other than ${either(wanted.is)}.`,
   });
 }
 
@@ -140,5 +140,5 @@ function sorted({ names: given, is: accepted, from }: WantedNames, newestFirst: 
 }
 
 function expectedOf({ names: given, is, from }: WantedNames): Text {
-  return say`${namedChecks(given)} with the result ${anyOfResults(is)}${reportedBy(from)}`;
+  return say`${namedChecks(given)} with the result ${either(is)}${reportedBy(from)}`;
 }

@@ -4,7 +4,7 @@ import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
 import type { Commit } from '../../forges/port/pull-request.ts';
 import { compilePatterns } from '../matching/pattern.ts';
-import { count, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
+import { count, either, joinTexts, patternList, quotedList, say, type Text } from '../text.ts';
 import { type Comparison, compare, compared, comparison } from './comparison.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { couldNotRead, isMember, unreadableTeams } from './team-members.ts';
@@ -100,19 +100,20 @@ export const commits = definePredicate({
     if (outcomes.includes('unmatched')) {
       outcome = 'unmatched';
     }
+    const expected = joinTexts(
+      parts.map((part) => part.expected),
+      ' and ',
+    );
     return {
       outcome,
-      expected: joinTexts(
-        parts.map((part) => part.expected),
-        ' and ',
-      ),
+      expected,
       found: joinTexts(
         parts.map((part) => part.found),
         ' and ',
       ),
       remedy: {
-        toMatch: rewrite(every, facts.pullRequest.base.branch),
-        toAvoid: say`Rewrite or squash the commits found (git rebase --interactive), then push them again.`,
+        toMatch: rewrite(every, expected, facts.pullRequest.base.branch),
+        toAvoid: say`Rewrite or squash these commits (git rebase --interactive), then push them again.`,
       },
     };
   },
@@ -122,16 +123,16 @@ function asksForSignature({ verified, signed_by }: Traits): boolean {
   return verified !== undefined || signed_by !== undefined;
 }
 
-function rewrite(every: Traits | undefined, base: string): Text {
+function rewrite(every: Traits | undefined, expected: Text, base: string): Text {
   if (every?.signed_by !== undefined) {
-    return say`One of ${quotedList(every.signed_by)} signs the commits with a key of their account (git rebase --no-ff --gpg-sign ${base}), then pushes them again (git push --force-with-lease).`;
+    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
   }
   if (every?.verified === true) {
     return say`Sign the commits with a key that the forge knows (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
   }
   return every?.signed_off === true
     ? say`Sign the commits off (git rebase --signoff ${base}), then push them again (git push --force-with-lease).`
-    : say`Rewrite the commits (git rebase --interactive), then push them again.`;
+    : say`Rewrite the commits (git rebase --interactive) so that ${expected}, then push them again.`;
 }
 
 function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, by: JudgedBy) {
@@ -141,7 +142,7 @@ function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, by
   const outcome: Outcome = having.length > 0 ? 'matched' : complete && unknown.length === 0 ? 'unmatched' : 'undecided';
   return {
     outcome,
-    expected: say`a commit ${described(wanted)}`,
+    expected: say`at least one commit ${described(wanted)}`,
     found:
       having.length > 0
         ? listed(having)
@@ -172,7 +173,7 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     expected: say`every commit ${described(wanted)}`,
     found:
       lacking.length > 0
-        ? say`otherwise: ${listed(lacking)}`
+        ? say`${lacking.length === 1 ? ["1 commit doesn't"] : [`${lacking.length} commits don't`]}: ${listed(lacking)}`
         : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, by.teams)}`,
   };
 }
@@ -213,7 +214,7 @@ function oldestOf(all: readonly Commit[], headSha: string): Commit | undefined {
 function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolean) {
   return {
     outcome: compare(wanted, all.length, complete),
-    expected: say`${compared(wanted)} commits`,
+    expected: say`there are ${compared(wanted)} commits`,
     found: read(all, complete),
   };
 }
@@ -274,22 +275,22 @@ function isSignedOff(commit: Commit, message: string): boolean {
 function described(wanted: Traits): Text {
   const phrases: Text[] = [];
   if (wanted.message !== undefined) {
-    phrases.push(say`with a message that matches ${patternList(wanted.message)}`);
+    phrases.push(say`has a message that matches ${patternList(wanted.message)}`);
   }
   if (wanted.fixup !== undefined) {
-    phrases.push([`that is ${wanted.fixup ? '' : 'not '}a fixup, squash or amend commit`]);
+    phrases.push([`is ${wanted.fixup ? '' : 'not '}a fixup, squash or amend commit`]);
   }
   if (wanted.merge !== undefined) {
-    phrases.push([`that is ${wanted.merge ? '' : 'not '}a merge commit`]);
+    phrases.push([`is ${wanted.merge ? '' : 'not '}a merge commit`]);
   }
   if (wanted.signed_off !== undefined) {
-    phrases.push([`that is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
+    phrases.push([`is ${wanted.signed_off ? '' : 'not '}signed off by its author`]);
   }
   if (wanted.verified !== undefined) {
-    phrases.push([`with ${wanted.verified ? 'a' : 'no'} signature that the forge has verified`]);
+    phrases.push([`has ${wanted.verified ? 'a' : 'no'} signature that the forge has verified`]);
   }
   if (wanted.signed_by !== undefined) {
-    phrases.push(say`with a verified signature of ${quotedList(wanted.signed_by)}`);
+    phrases.push(say`has a verified signature of ${quotedList(wanted.signed_by)}`);
   }
   return joinTexts(phrases, ' and ');
 }

@@ -32,6 +32,13 @@ export const comparison = z
     return { operator: isOperator(operator) ? operator : '=', limit: Number(limit) };
   });
 
+const OPPOSITES = { '<=': '>', '<': '>=', '>=': '<', '>': '<=' } as const;
+
+/** What holds where this does not. Of `=` there is no one comparison. */
+export function opposite({ operator, limit }: Comparison): Comparison {
+  return { operator: operator === '=' ? '=' : OPPOSITES[operator], limit };
+}
+
 /** "at most 600". */
 export function compared({ operator, limit }: Comparison): Text {
   return say`${[OPERATORS[operator].words]} ${limit}`;

@@ -92,8 +92,8 @@ export const contributors = definePredicate({
       found: say`${named(wanted.only ? of(false) : of(true), facts, first === 'yes')}${doubts(of(undefined), complete, first)}`,
       remedy: {
         toMatch: wanted.only
-          ? say`Open a pull request without the commits of others.`
-          : say`${whom} must have made one of the commits.`,
+          ? say`Open a pull request without the commits of anyone but ${whom}.`
+          : say`Ask ${whom} to make one of the commits.`,
         toAvoid: say`Open a pull request without the commits of ${whom}.`,
       },
     };

@@ -24,7 +24,7 @@ export function countsLines(description: string, kind: string, linesOf: (file: C
       const amount = count(lines, `${kind} line`);
       return {
         outcome: compare(wanted, lines, complete && unknown.length === 0),
-        ...explainAmount(wanted, `${kind} lines`, except),
+        ...explainAmount(wanted, `${kind} line`, except),
         found: say`${amount}${uncounted(unknown, complete)}`,
       };
     },

@@ -3,8 +3,11 @@ import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { count, pathList, quotedList, say, type Text } from '../text.ts';
+import { aFile } from './glob-words.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
+
+const TAKEN_OUT_SHOWN = 5;
 
 /** A rename counts under both paths, so a file cannot leave a protected folder unnoticed. */
 export function pathsOf(file: ChangedFile): readonly string[] {
@@ -43,12 +46,27 @@ export const files = definePredicate({
       found: matching.length > 0 ? listed(matching) : say`${noneAmong(changed, complete)}${notCounted(touching)}`,
       locations: matching.slice(0, MAX_LOCATIONS).map((file) => ({ path: file.path })),
       remedy: {
-        toMatch: say`Add or change such a file.`,
-        toAvoid: say`Take these changes out of the pull request.`,
+        toMatch: say`${[verbOf(wanted)]} ${aFile(given)}.`,
+        toAvoid:
+          matching.length === 0
+            ? say`Don't change ${aFile(given)}.`
+            : say`Take the changes to ${quotedList(matching.flatMap(pathsOf), TAKEN_OUT_SHOWN)} out of this pull request.`,
       },
     };
   },
 });
+
+const VERBS: Readonly<Record<Status, string>> = {
+  added: 'add',
+  modified: 'change',
+  removed: 'remove',
+  renamed: 'rename',
+};
+
+/** Whether the policy leaves it to the predicate how a file has changed. */
+function isOrdinary(wanted: readonly Status[]): boolean {
+  return wanted === STATUSES || wanted.join() === STATUSES_WHERE_REQUIRED.join();
+}
 
 /** Under its old name a renamed file is removed. */
 function pathsWith({ path, previousPath, status }: ChangedFile, wanted: readonly Status[]): readonly string[] {
@@ -59,8 +77,14 @@ function pathsWith({ path, previousPath, status }: ChangedFile, wanted: readonly
 }
 
 function described(wanted: readonly Status[]): string {
-  const ordinary = wanted === STATUSES || wanted.join() === STATUSES_WHERE_REQUIRED.join();
-  return ordinary ? 'a changed' : `a changed (${wanted.join(' or ')})`;
+  return isOrdinary(wanted) ? 'a changed' : `a changed (${wanted.join(' or ')})`;
+}
+
+/** "Add or change". */
+function verbOf(wanted: readonly Status[]): string {
+  const verbs = isOrdinary(wanted) ? ['add', 'change'] : wanted.map((one) => VERBS[one]);
+  const words = verbs.join(' or ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function listed(matching: readonly ChangedFile[]): Text {
@@ -70,9 +94,13 @@ function listed(matching: readonly ChangedFile[]): Text {
 }
 
 function noneAmong(changed: readonly ChangedFile[], complete: boolean): Text {
-  return complete
-    ? say`none among ${count(changed.length, 'changed file')}`
-    : say`none among the ${count(changed.length, 'changed file')} that could be read; the list is not complete`;
+  if (!complete) {
+    return say`no match among the ${count(changed.length, 'changed file')} that could be read; the list is not complete`;
+  }
+  if (changed.length < 2) {
+    return changed.length === 0 ? say`no changed file` : say`the only changed file doesn't match`;
+  }
+  return say`none of the ${count(changed.length, 'changed file')} match`;
 }
 
 function notCounted(touching: readonly ChangedFile[]): Text {

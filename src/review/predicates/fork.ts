@@ -3,7 +3,7 @@ import { say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 
 const fromFork = say`Open the pull request from a fork.`;
-const fromRepository = say`Push the branch to the repository itself, and open the pull request from there.`;
+const fromRepository = say`Push the branch to this repository itself, and open the pull request from there.`;
 
 /** A fork that was deleted is one too, and so is a push to `refs/for/…`, which needs no permission to write. */
 export const fork = definePredicate({

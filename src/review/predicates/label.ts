@@ -1,5 +1,5 @@
 import { compileName } from '../../facts/authors/names.ts';
-import { quotedList, say } from '../text.ts';
+import { either, quotedList, say } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -19,8 +19,8 @@ export const label = definePredicate({
       found:
         labels.length === 0 ? say`no labels` : say`the labels ${quotedList(present.length > 0 ? present : labels)}`,
       remedy: {
-        toMatch: say`Add the label.`,
-        toAvoid: say`Remove the label.`,
+        toMatch: say`Add the label ${either(wanted)}.`,
+        toAvoid: say`Remove the label ${quotedList(present.length > 0 ? present : wanted)}.`,
       },
     };
   },

@@ -1,6 +1,6 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { triage as triageFact } from '../../facts/triage.ts';
-import { quotedList, say, unreadText } from '../text.ts';
+import { either, quotedList, say, unreadText } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -12,7 +12,10 @@ export const milestone = definePredicate({
   needs: () => ({ triage: ['milestone'] }),
   judge(wanted, _options, { triage }) {
     const expected = say`the milestone ${quotedList(wanted)}`;
-    const remedy = { toMatch: say`Set the milestone.`, toAvoid: say`Remove the milestone, or set another one.` };
+    const remedy = {
+      toMatch: wanted.includes('*') ? say`Set a milestone.` : say`Set the milestone ${either(wanted)}.`,
+      toAvoid: say`Remove the milestone, or set another one.`,
+    };
     const title = triage?.milestone;
     if (title === undefined) {
       return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };

@@ -102,12 +102,7 @@ function outcomeOf(unfinished: readonly string[], others: readonly Reported[], f
   return unfinished.length > 0 || fitting.length === 0 ? 'awaited' : 'matched';
 }
 
-export function anyOfResults(results: readonly string[]): Text {
-  return joinTexts(
-    results.map((result) => say`${result}`),
-    ' or ',
-  );
-}
+export const IF_FAILED = say`If it has failed, fix the cause or run it again.`;
 
 export function reportedBy(from: readonly string[] | undefined): Text {
   return from === undefined ? [] : say`, reported by ${quotedList(from)}`;
@@ -127,13 +122,13 @@ function foundOf({ missing, running, others, fitting }: SortedChecks): Text {
   const reported = shown
     .slice(0, CHECKS_SHOWN)
     .flatMap(({ name, state, reporter, url }, index) => [
-      ...(index === 0 ? [] : [', ']),
+      ...(index === 0 ? [] : ['; ']),
       { quoted: name, ...(url !== undefined && { url }) },
-      ...say` with ${state} by ${reporter}`,
+      ...say` is ${state}, reported by ${reporter}`,
     ]);
   const more = shown.length > CHECKS_SHOWN ? say` and ${shown.length - CHECKS_SHOWN} more` : [];
   const absent =
-    missing.length === 0 ? [] : say`${shown.length > 0 ? [', '] : []}no report of ${quotedList(missing, CHECKS_SHOWN)}`;
+    missing.length === 0 ? [] : say`${shown.length > 0 ? ['; '] : []}no report of ${quotedList(missing, CHECKS_SHOWN)}`;
   const said = [...reported, ...more, ...absent];
   return said.length > 0 ? said : say`no check`;
 }

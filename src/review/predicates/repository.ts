@@ -4,7 +4,7 @@ import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
 
 /** The remedy for what nobody changes for one pull request. */
-export const REPOSITORY_REMEDY = say`This depends on the repository: somebody who may change the policy has to change the rule.`;
+export const REPOSITORY_REMEDY = say`Ask those who maintain the policy: this rule is about the repository, and no change to a pull request meets it.`;
 
 /** Forges compare the names of repositories without case. */
 export const repository = definePredicate({

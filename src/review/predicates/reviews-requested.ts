@@ -1,7 +1,7 @@
 import { requestedReviews } from '../../facts/requested-reviews.ts';
 import type { Facts } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { quotedList, say, type Text, unreadText } from '../text.ts';
+import { either, quotedList, say, type Text, unreadText } from '../text.ts';
 import { anybodyOrFrom } from './anybody-or-from.ts';
 import { definePredicate } from './predicate.ts';
 import { couldNotRead, type Group, includesTeam, isMember, unreadableTeams } from './team-members.ts';
@@ -52,11 +52,11 @@ export const reviewsRequested = definePredicate({
               : say`no such review`,
       ...(certain.length > 0 ? { awaited: say`a review by ${quotedList(certain)}` } : {}),
       remedy: {
-        toMatch: from === undefined ? say`Request a review.` : say`Request a review of ${quotedList(from.names)}.`,
+        toMatch: from === undefined ? say`Request a review.` : say`Request a review from ${either(from.names)}.`,
         toAvoid:
           withdrawn.length === 0
-            ? say`Wait for the review of ${quotedList(certain)}, or withdraw the request.`
-            : say`Wait for the review of ${quotedList(certain)}. If none is needed, somebody who did not make the change requests it again, and withdraws the request.`,
+            ? say`${quotedList(certain)} must review, or someone must withdraw the request.`
+            : say`${quotedList(certain)} must review. If the review isn't needed, someone who didn't make the change must request it again and then withdraw the request.`,
       },
     };
   },

@@ -29,7 +29,10 @@ export function textPredicate(definition: {
         outcome: matched ? 'matched' : 'unmatched',
         expected: say`a ${noun} that matches ${patternList(sources)}`,
         found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), MAX_TEXT_SHOWN)}`,
-        remedy: { toMatch: say`Edit the ${noun}.`, toAvoid: say`Edit the ${noun}.` },
+        remedy: {
+          toMatch: say`Change the ${noun} to match ${patternList(sources)}.`,
+          toAvoid: say`Change the ${noun} so that it doesn't match ${patternList(sources)}.`,
+        },
       };
     },
   });

@@ -230,8 +230,8 @@ function foundOf(certain: readonly Conversation[], unsure: readonly Conversation
 function remedyOf({ byOthers, unresolved }: Wanted): PredicateResult['remedy'] {
   return {
     toMatch: byOthers
-      ? say`Answer the conversations, and ask those who began them to resolve them.`
-      : say`Answer the conversations, and resolve them.`,
+      ? say`Reply in the conversations, and ask those who began them to resolve them.`
+      : say`Reply in the conversations, and resolve them.`,
     toAvoid: say`This rule requires more than ${count(unresolved, 'unresolved conversation')}.`,
   };
 }

@@ -7,7 +7,7 @@ import type { Links } from './links.ts';
 import { codeInCell, markdown, markdownInCell } from './markdown.ts';
 import { overriddenRow, renderOverrides } from './overrides.ts';
 import { OWNERS_COLUMNS, ownersFaults, ownersOf, ownersRow } from './owners.ts';
-import { authorRow, waitingRow } from './rows.ts';
+import { AUTHOR_COLUMNS, authorRow, WAITING_COLUMNS, waitingRow } from './rows.ts';
 import { renderRules } from './rules.ts';
 
 /** How the one comment on a pull request is found again. Nothing from outside can write it: see markdown.ts. */
@@ -54,8 +54,8 @@ export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: Com
   const start = [REVIEW_MARKER, headline(verdict), ...notEnforced, ...(isUsedUp ? [USED_UP] : [])];
   const budget = { left: MAX_LENGTH - [...start, ...middle, ...end].join('\n\n').length };
   const tables = [
-    ...table(['', 'For you', 'Found → wanted'], own, budget),
-    ...table(['', 'Waiting for others', 'So far'], waiting, budget),
+    ...table(AUTHOR_COLUMNS, own, budget),
+    ...table(WAITING_COLUMNS, waiting, budget),
     ...table(['', 'Overridden', 'By and why'], overridden, budget),
     ...ownersTables(findings, links, budget),
   ];

@@ -1,8 +1,7 @@
 import type { InlineComment } from '../../forges/port/postings.ts';
-import type { Reason } from '../evaluation/reasons.ts';
 import type { Finding, Verdict } from '../verdict.ts';
 import { iconOf } from './levels.ts';
-import { code, markdown, prose } from './markdown.ts';
+import { code, prose } from './markdown.ts';
 
 /** More comments at lines than this are not helpful; the main comment names the other places. */
 const MAX_INLINE_COMMENTS = 30;
@@ -33,19 +32,8 @@ export function renderInlines({ findings }: Verdict, limit = MAX_INLINE_COMMENTS
     .slice(0, limit);
 }
 
-/** What the policy's author says, and how to fix it. Everything else is in the main comment. */
+/** What the policy's author says. A line is only ever found where it should not be. */
 function renderInline(finding: Finding, fingerprint: string): string {
-  const fixes = new Set(evidence(finding.reasons).map(({ fix }) => markdown(fix)));
   const what = finding.message === undefined ? `**${code(finding.ruleId)}**` : prose(finding.message);
-  return `${findingMarker(fingerprint)}\n${iconOf(finding)} ${what}  \n${[...fixes].join(' ')}\n`;
-}
-
-/** The reasons that point at lines. */
-function evidence(reasons: readonly Reason[]): readonly Extract<Reason, { kind: 'predicate' }>[] {
-  return reasons.flatMap((reason) => {
-    if (reason.kind === 'one-of') {
-      return evidence(reason.ways.flat());
-    }
-    return reason.locations.some(({ line }) => line !== undefined) ? [reason] : [];
-  });
+  return `${findingMarker(fingerprint)}\n${iconOf(finding)} ${what}  \nChange or remove this line.\n`;
 }

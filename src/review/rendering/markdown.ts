@@ -1,5 +1,5 @@
 import { shorten } from '../../common/shorten.ts';
-import { quotedList, type Text, visible } from '../text.ts';
+import { either, quotedList, type Text, visible } from '../text.ts';
 import type { Links } from './links.ts';
 
 const MAX_QUOTED_SHOWN = 300;
@@ -79,9 +79,11 @@ export function markdown(text: Text): string {
     .join('');
 }
 
-/**
- * The same for a table's cell, with links to files, and without regular expressions: they are shown below the table.
- */
+/** Characters of a regular expression in a table. The whole of it is below the table. */
+const MAX_PATTERN_SHOWN = 40;
+const MAX_PATTERNS_SHOWN = 3;
+
+/** The same for a table's cell, with links to files. */
 export function markdownInCell(text: Text, links: Links): string {
   return text
     .map((piece) => {
@@ -89,7 +91,8 @@ export function markdownInCell(text: Text, links: Links): string {
         return piece;
       }
       if ('patterns' in piece) {
-        return piece.patterns.length === 1 ? 'the pattern below' : 'one of the patterns below';
+        const shown = piece.patterns.map((pattern) => shorten(pattern, MAX_PATTERN_SHOWN));
+        return markdownInCell(either(shown, MAX_PATTERNS_SHOWN), links);
       }
       const url = piece.path ? links.place(piece.quoted) : piece.url && links.page(piece.url);
       return link(codeInCell(piece.quoted), url);

@@ -1,11 +1,16 @@
 import { awaitedIn, obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
+import { capitalised, type Text } from '../text.ts';
 import type { Finding } from '../verdict.ts';
 import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
-/** Characters of one row: the first of them must not crowd out the others. */
-const MAX_ROW_LENGTH = 8_000;
+export const AUTHOR_COLUMNS = ['', 'What to do', 'Found', 'Rule'] as const;
+export const WAITING_COLUMNS = ['', 'Waiting for', 'So far', 'Rule'] as const;
+
+/** Characters of a cell: the first of the rows must not crowd out the others. */
+const MAX_STEPS_LENGTH = 4_000;
+const MAX_FOUND_LENGTH = 8_000;
 const MAX_REASONS_SHOWN = 20;
 /** Lines that a row links to, the first of them without a click, and the characters of these links. */
 const MAX_LINES_SHOWN = 5;
@@ -13,46 +18,69 @@ const MAX_LINES_LINKED = 50;
 const MAX_LINES_LENGTH = 7_000;
 const MAX_PATH_SHOWN = 200;
 
-/** What the author has to do, or who has to act is unknown; undefined when all of it is up to others. */
+/** What the author has to do, or what could not be judged; undefined when all of it is up to others. */
 export function authorRow(finding: Finding, links: Links): string | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) !== 'others');
   if (reasons.length === 0) {
     return undefined;
   }
-  const state = fitting(reasons.map((reason) => stateOf(reason, finding, links)));
   return row(
     iconOf(finding),
-    [whatOf(finding), ...(finding.outcome === 'undecided' ? ['could not be judged'] : []), ...onceReady(finding)],
-    state,
+    reasons.map((reason) => toDo(reason, finding, links)),
+    predicatesIn(reasons).flatMap((reason) => [sentence(reason.found, links), ...linesOf(reason, links)]),
+    finding,
   );
 }
 
-/** What is waited for, with the ways that the author has instead; undefined when nothing is. */
+/** What is waited for, with what the author can do about it; undefined when nothing is. */
 export function waitingRow(finding: Finding, links: Links): string | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) === 'others');
   if (reasons.length === 0) {
     return undefined;
   }
-  const what = [
-    ...(finding.message === undefined ? [] : [proseInCell(finding.message)]),
-    ...reasons.slice(0, MAX_REASONS_SHOWN).map((reason) => awaited(reason, links)),
-    ...onceReady(finding),
-  ];
-  const found = othersReasons(reasons).map((reason) => markdownInCell(reason.found, links));
-  return row(finding.level === 'error' ? WAITING : iconOf(finding), fitting(what), fitting([...new Set(found)]));
+  return row(
+    finding.level === 'error' ? WAITING : iconOf(finding),
+    reasons.map((reason) => awaited(reason, finding, links)),
+    othersReasons(reasons).map((reason) => sentence(reason.found, links)),
+    finding,
+  );
 }
 
-function awaited(reason: Reason, links: Links): string {
-  if (reason.kind === 'predicate') {
-    return markdownInCell(awaitedIn([reason]), links);
+/** From whom what is missing, and how the author gets it. */
+function awaited(reason: Reason, finding: Finding, links: Links): string {
+  const ways = reason.kind === 'predicate' ? [[reason]] : reason.ways;
+  return ways
+    .map((way) => {
+      const steps = way.map((part) => toDo(part, finding, links));
+      return obstacleOf(way) === 'others' ? [sentence(awaitedIn(way), links), ...steps].join('<br>') : steps.join(' ');
+    })
+    .join(OR);
+}
+
+const OR = '<br>*or:* ';
+
+function toDo(reason: Reason, finding: Finding, links: Links): string {
+  if (reason.kind === 'one-of') {
+    return reason.ways.map((way) => way.map((part) => toDo(part, finding, links)).join(' ')).join(OR);
   }
-  return reason.ways
-    .map((way) =>
-      obstacleOf(way) === 'others'
-        ? markdownInCell(awaitedIn(way), links)
-        : `for you: ${way.map((part) => wantedOf(part, links)).join(' and ')}`,
-    )
-    .join('<br>or ');
+  if (reason.inWhen || reason.undecided) {
+    return `Gatehouse couldn’t check this: ${markdownInCell(reason.expected, links)}.`;
+  }
+  return `${markdownInCell(reason.fix, links)}${exampleFor(reason, finding)}`;
+}
+
+function exampleFor(reason: PredicateReason, { example, reasons }: Finding): string {
+  const hasPattern = reason.expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
+  const isMeant = reason.wanted && (hasPattern || reason === reasons[0]);
+  return example === undefined || !isMeant ? '' : ` For example: ${codeInCell(example)}.`;
+}
+
+function sentence(text: Text, links: Links): string {
+  return markdownInCell(capitalised(text), links);
+}
+
+function predicatesIn(reasons: readonly Reason[]): readonly PredicateReason[] {
+  return reasons.flatMap((reason) => (reason.kind === 'one-of' ? predicatesIn(reason.ways.flat()) : [reason]));
 }
 
 function othersReasons(reasons: readonly Reason[]): readonly PredicateReason[] {
@@ -62,42 +90,6 @@ function othersReasons(reasons: readonly Reason[]): readonly PredicateReason[] {
     }
     return [reason];
   });
-}
-
-function wantedOf(reason: Reason, links: Links): string {
-  if (reason.kind === 'one-of') {
-    return reason.ways.map((way) => way.map((part) => wantedOf(part, links)).join(' and ')).join(' or ');
-  }
-  return markdownInCell(reason.wanted ? reason.expected : reason.fix, links);
-}
-
-/** Found → wanted. */
-function stateOf(reason: Reason, finding: Finding, links: Links): string {
-  if (reason.kind === 'one-of') {
-    return reason.ways.map((way) => way.map((part) => stateOf(part, finding, links)).join(' and ')).join('<br>or: ');
-  }
-  const found = markdownInCell(reason.found, links);
-  if (reason.inWhen) {
-    return found;
-  }
-  if (reason.wanted) {
-    return `${found} → ${withExample(reason, finding, links)}`;
-  }
-  const lines = linesOf(reason, links);
-  if (finding.message === undefined) {
-    return [`${found} → ${markdownInCell(reason.fix, links)}`, ...lines].join('<br>');
-  }
-  // The message says what to do, in better words.
-  return lines.length === 0 ? found : lines.join('<br>');
-}
-
-function withExample(reason: PredicateReason, { example, reasons }: Finding, links: Links): string {
-  const hasPattern = reason.expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
-  const expected = markdownInCell(reason.expected, links);
-  if (example === undefined || !(hasPattern || reason === reasons[0])) {
-    return expected;
-  }
-  return hasPattern ? `such as ${codeInCell(example)}` : `${expected}, such as ${codeInCell(example)}`;
 }
 
 /** Where it was found: the first lines, and the others folded away. */
@@ -128,25 +120,22 @@ function byFile(places: readonly { path: string; line: number }[], links: Links)
   });
 }
 
-function onceReady({ asIfReady }: Finding): readonly string[] {
-  return asIfReady ? [AS_IF_READY] : [];
-}
-
-function whatOf({ ruleId, message }: Finding): string {
-  return message === undefined ? codeInCell(ruleId) : proseInCell(message);
-}
-
-/** As many whole parts as one row may take. */
-function fitting(parts: readonly string[]): readonly string[] {
+/** As many whole parts as a cell may take, each once. */
+function cellOf(parts: readonly string[], maxLength: number): string {
+  const different = [...new Set(parts)];
   let length = 0;
-  const fit = parts.slice(0, MAX_REASONS_SHOWN).findIndex((part) => {
+  const fit = different.slice(0, MAX_REASONS_SHOWN).findIndex((part) => {
     length += part.length;
-    return length > MAX_ROW_LENGTH;
+    return length > maxLength;
   });
-  const shown = fit === -1 ? parts.slice(0, MAX_REASONS_SHOWN) : parts.slice(0, fit);
-  return shown.length < parts.length ? [...shown, `and ${parts.length - shown.length} more`] : parts;
+  const shown = different.slice(0, fit === -1 ? MAX_REASONS_SHOWN : fit);
+  const more = different.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join('<br>');
 }
 
-function row(icon: string, what: readonly string[], state: readonly string[]): string {
-  return `| ${icon} | ${what.join('<br>')} | ${state.join('<br>')} |`;
+function row(icon: string, steps: readonly string[], found: readonly string[], finding: Finding): string {
+  const { ruleId, message, asIfReady } = finding;
+  const rule = message === undefined ? codeInCell(ruleId) : proseInCell(message);
+  const when = asIfReady ? `<br>${AS_IF_READY}` : '';
+  return `| ${icon} | ${cellOf(steps, MAX_STEPS_LENGTH)} | ${cellOf(found, MAX_FOUND_LENGTH)} | ${rule}${when} |`;
 }

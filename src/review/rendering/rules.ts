@@ -34,30 +34,26 @@ function renderRule(finding: Finding, links: Links): string {
   const from = source.repository === undefined ? '' : ` in ${code(source.repository)}`;
   const at = finding.hidden ? ` (private${from})` : ` (line ${source.line} of ${code(source.path)}${from})`;
   const where = url === undefined ? at : '';
-  const text = markdown(explained(finding.reasons, finding.outcome !== 'waiting'));
+  const text = markdown(explained(finding.reasons));
   const said = text === '' || text.length > MAX_RULE_LENGTH ? '' : `: ${text}`;
   return `- ${link(code(ruleId), url)}${where}${said}`;
 }
 
-/** What the tables leave out: patterns, what is forbidden, and how to fix what is missing. */
-function explained(reasons: readonly Reason[], withFixes: boolean): Text {
+/** What the rule asks for, with the whole of its patterns. */
+function explained(reasons: readonly Reason[]): Text {
   return joinTexts(
     reasons.map((reason) => {
       if (reason.kind === 'one-of') {
         return joinTexts(
-          reason.ways.map((way) => explained(way, withFixes)),
-          ' or ',
+          reason.ways.map((way) => explained(way)),
+          ', or ',
         );
       }
-      const { actor, inWhen, wanted, expected, fix } = reason;
+      const { inWhen, wanted, expected } = reason;
       if (inWhen) {
         return [];
       }
-      if (!wanted) {
-        return say`no ${expected}`;
-      }
-      const hasPattern = expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
-      return joinTexts([hasPattern ? expected : [], withFixes && actor === 'author' ? fix : []], '. ');
+      return wanted ? expected : say`not allowed: ${expected}`;
     }),
     '; ',
   );

@@ -57,7 +57,7 @@ for (const name of FORGES) {
     const number = await site.open(ONE_FILE);
     const { state, said } = await site.judge(number);
     t.is(state, 'error');
-    t.regex(said, /the author `alice`; the members of `acme\/\*` could not be read/);
+    t.regex(said, /The author `alice`; the members of `acme\/\*` could not be read/);
     await site.label(number, 'accepted');
     t.is((await site.judge(number)).state, 'success', 'whoever the author is');
 

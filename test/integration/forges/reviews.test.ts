@@ -77,7 +77,7 @@ for (const name of FORGES) {
     forge.withdrawReviewRequest(repository, number, 'bob', 'alice');
     const { state, said } = await site.judge(number);
     t.is(state, 'pending');
-    t.regex(said, /reviews requested of `bob`; what `alice` withdrew still counts/);
+    t.regex(said, /Reviews requested of `bob`; what `alice` withdrew still counts/);
 
     forge.requestReview(repository, number, 'bob', 'alice');
     forge.withdrawReviewRequest(repository, number, 'bob', 'alice');

@@ -317,7 +317,7 @@ test('added_lines names every line found by file and line number, across hunks',
     '@@ -1,3 +1,4 @@\n one\n+debugger\n-two\n+two again\n three\n@@ -10,2 +11,3 @@\n ten\n+x debugger\n eleven\n';
   const { require } = judge("require: { added_lines: 'debugger' }", { files: [{ path: 'a.ts', patch }] });
   const [first, second, ...others] = require?.kind === 'predicate' ? require.locations : [];
-  t.is(require?.kind === 'predicate' ? plain(require.found) : '', '2 such lines');
+  t.is(require?.kind === 'predicate' ? plain(require.found) : '', '2 added lines match');
   t.like(first, { path: 'a.ts', line: 2, text: 'debugger' });
   t.like(second, { path: 'a.ts', line: 12, text: 'x debugger' });
   t.deepEqual(others, []);
@@ -325,7 +325,7 @@ test('added_lines names every line found by file and line number, across hunks',
 
 test('what was found is said in words', (t) => {
   const tooLarge = requiring("{ added_lines: 'x' }", { files: [{ path: 'big.sql', diff: 'too-large' }] });
-  t.is(tooLarge.found, 'no such line; the changes of "big.sql" are too large to read');
+  t.is(tooLarge.found, 'no added line matches; the changes of "big.sql" are too large to read');
   t.is(requiring('{ commits: { some: { fixup: true } } }', commits('fixup! a')).found, '"0000000000 fixup! a"');
 });
 

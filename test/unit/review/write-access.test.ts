@@ -60,16 +60,21 @@ const ASKED: readonly (readonly [what: string, given: Given, ask: string, found:
   [
     'one may write and one is unknown',
     { reviews: [objection('bob', null), objection('dan')] },
-    'ask "dan" for another one.',
+    'ask "dan" to review again.',
     /^1 request for changes, by "dan"; whether "bob" may write to the repository could not be read/,
   ],
   [
     'all are unknown',
     { reviews: [objection('bob', null), objection('eve', null)] },
-    'ask "bob", "eve" for another one.',
+    'ask "bob", "eve" to review again.',
     /^a request for changes by "bob", "eve"; whether "bob", "eve" may write to the repository could not be read/,
   ],
-  ['not all reviews are read', { reviews_complete: false }, 'and ask for another one.', /could not be read in full/],
+  [
+    'not all reviews are read',
+    { reviews_complete: false },
+    'then ask the reviewer to review again.',
+    /could not be read in full/,
+  ],
 ];
 
 for (const [what, given, ask, found] of ASKED) {
@@ -83,7 +88,7 @@ for (const [what, given, ask, found] of ASKED) {
 test('changes_requested: whoever objects is asked where a team is unread', (t) => {
   t.like(judgedBy("{ changes_requested: { from: ['@octo/security'] } }", factsOf({ reviews: [objection('bob')] })), {
     outcome: 'undecided',
-    toAvoid: 'Answer the review, and ask "bob" for another one.',
+    toAvoid: 'Address the review, then ask "bob" to review again.',
   });
 });
 
