@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program `gatehouse` of the npm package: the commands that need no store. */
+/** The program `gatehouse` of the npm package: the commands for policies, which need no store. */
 import { join } from 'node:path';
 // An older Node ends here: npm only warns of it.
 import '../../src/oldest-node.cjs';

@@ -1,6 +1,6 @@
 /**
- * `npm run release:npm`: compiles the commands that need no store, with all that they import, and packs them into dist/ as
- * an npm package without dependencies. It publishes nothing. With a name and the address of the repository, as
+ * `npm run release:npm`: compiles the commands for policies, with all that they import, and packs them into dist/ as an npm
+ * package without dependencies. It publishes nothing. With a name and the address of the repository, as
  * `-- @team/gatehouse https://github.com/team/gatehouse`, npm takes the package under that name.
  */
 import { execFile } from 'node:child_process';
@@ -68,6 +68,9 @@ export async function packNpm({ root, destination, publishedAs }: Packing): Prom
     await writeFile(join(folder, 'THIRD-PARTY.txt'), licences);
     await copyFile(join(root, 'release/npm/README.md'), join(folder, 'README.md'));
     await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+    // Which `gatehouse init` reads.
+    await mkdir(join(folder, 'docs'));
+    await copyFile(join(root, 'docs/cookbook.md'), join(folder, 'docs/cookbook.md'));
     await mkdir(destination, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: folder });
     const [packed] = JSON.parse(stdout) as readonly { readonly filename: string }[];
@@ -88,12 +91,12 @@ function manifestOf({ version, license }: Manifest, publishedAs: PublishedAs | u
   return {
     ...named,
     version,
-    description: 'Check and test a Gatehouse policy',
+    description: 'Write, check and test a Gatehouse policy',
     license,
     type: 'module',
     bin: { gatehouse: 'gatehouse.js' },
     engines: { node: `>=${OLDEST_NODE}` },
-    files: ['*.js', 'THIRD-PARTY.txt'],
+    files: ['*.js', 'docs/cookbook.md', 'THIRD-PARTY.txt'],
   };
 }
 

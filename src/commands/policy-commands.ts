@@ -1,6 +1,6 @@
 import type { Commands } from './program.ts';
 
-/** The commands that need no store: those of the npm package, which CI runs. */
+/** The commands for whoever writes a policy, none of which needs a store: those of the npm package. */
 export const POLICY_COMMANDS = {
   check: {
     summary: 'Check a policy file, .gatehouse.yml by default',
@@ -13,5 +13,13 @@ export const POLICY_COMMANDS = {
   explain: {
     summary: 'Judge a pull request without writing anything, and explain the result',
     load: async () => (await import('./explain.ts')).explain,
+  },
+  init: {
+    summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
+    load: async () => (await import('./history/init.ts')).init,
+  },
+  backtest: {
+    summary: 'Judge the pull requests that were merged last: which of them a policy would have stopped',
+    load: async () => (await import('./history/backtest.ts')).backtest,
   },
 } satisfies Commands;

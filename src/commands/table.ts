@@ -20,14 +20,6 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./setup/setup.ts')).setup,
   },
   ...POLICY_COMMANDS,
-  init: {
-    summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
-    load: async () => (await import('./history/init.ts')).init,
-  },
-  backtest: {
-    summary: 'Judge the pull requests that were merged last: which of them a policy would have stopped',
-    load: async () => (await import('./history/backtest.ts')).backtest,
-  },
   doctor: {
     summary: 'Check the configuration, the stores, the forge, and how a repository is set up',
     load: async () => (await import('./doctor/doctor.ts')).doctor,

@@ -12,10 +12,11 @@ import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
 import test from '../helpers/test.ts';
 import { startSimulatedForge } from '../simulated-forge/simulated-forge.ts';
 
-/** The npm package, the Action, the hooks and the examples of docs/prove.md, run without a registry. */
+/** The npm package, the Action, the hooks, the examples of docs/prove.md, and the start of docs/guide-policy.md, run without a registry. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFile(join(ROOT, path), 'utf8');
 const document = await read('docs/prove.md');
+const guide = await read('docs/guide-policy.md');
 const action = parse(await read('action.yml'));
 const hooks: readonly Hook[] = parse(await read('.pre-commit-hooks.yaml'));
 const { version } = JSON.parse(await read('package.json'));
@@ -143,7 +144,7 @@ test('the npm package is one without dependencies, and small', async (t) => {
   const { stdout } = await folder.run('du -sb node_modules && ls node_modules && ls node_modules/gatehouse');
   const [size = '', ...names] = stdout.trim().split('\n');
   const others = names.filter((name) => !/^(?!gatehouse\.|worker\.).*\.js$/.test(name));
-  const files = ['LICENSE', 'README.md', 'THIRD-PARTY.txt', 'gatehouse.js', 'package.json', 'worker.js'];
+  const files = ['LICENSE', 'README.md', 'THIRD-PARTY.txt', 'docs', 'gatehouse.js', 'package.json', 'worker.js'];
   t.deepEqual(others.toSorted(), [...files, 'gatehouse'].toSorted());
   t.true(Number.parseInt(size, 10) < MAX_INSTALLED_BYTES, size);
   const installed = (name: string) => readFile(join(folder.path, 'node_modules/gatehouse', name), 'utf8');
@@ -152,7 +153,7 @@ test('the npm package is one without dependencies, and small', async (t) => {
   const licences = await installed('THIRD-PARTY.txt');
   t.regex(licences, /^zod \d/m);
   t.regex(licences, /^re2js \d/m);
-  t.notRegex(licences, /^(pg|koa) \d/m);
+  t.notRegex(licences, /^(pg|pg-boss|ioredis|koa) \d/m);
 });
 
 test('the npm package keeps compiled code beside itself, and runs where it cannot', async (t) => {
@@ -181,6 +182,40 @@ test('the npm package explains a pull request', async (t) => {
   const { code, stdout, stderr } = await folder.run(line, env);
   t.is(code, 0, stderr);
   t.regex(stdout, /conventional-title/);
+});
+
+test('the npm package never lacks a command of the policy guide that needs no database', async (t) => {
+  const folder = await makeFolder(t);
+  const [install = ''] = /^npm install --global .*$/m.exec(guide) ?? [];
+  t.is(await folder.sh(install.replace('./dist/gatehouse-npm-*.tgz', tarball)), 0, install);
+  const { stdout: help } = await folder.run('gatehouse --help');
+  const offered = [...help.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name);
+  const used = new Set([...guide.matchAll(/^\$ gatehouse ([a-z]+)/gm)].map(([, name]) => name));
+  t.true(used.has('init'), 'the commands of the guide were found');
+  // It reads the database.
+  used.delete('report');
+  t.deepEqual(
+    [...used].filter((name) => !offered.includes(name)),
+    [],
+  );
+
+  const forge = await startSimulatedForge({ forge: 'gitea' });
+  t.teardown(() => forge.stop());
+  forge.createRepository('acme/widgets');
+  for (const part of [1, 2, 3]) {
+    forge.commit('acme/widgets', `part-${part}`, { [`src/${part}.ts`]: 'one\n' });
+    const title = part === 3 ? 'Change it' : 'feat: a part';
+    forge.merge('acme/widgets', forge.openPullRequest('acme/widgets', { head: `part-${part}`, title }));
+  }
+  const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
+  const proposed = await folder.run('gatehouse init acme/widgets --write', env);
+  t.is(proposed.code, 0, proposed.stderr);
+  t.regex(await readFile(join(folder.path, '.gatehouse.yml'), 'utf8'), /# Small changes: met by 3 of 3 \(100 %\)\n/);
+  await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES);
+  const judged = await folder.run('gatehouse backtest acme/widgets --policy .gatehouse.yml', env);
+  t.is(judged.code, 0, judged.stderr);
+  t.regex(judged.stdout, /\n1 of 3 would have been stopped\n {2}#3 "Change it" /);
+  t.is(forge.writes(), 0);
 });
 
 test('the npm package says so where Node is too old', async (t) => {

@@ -206,3 +206,12 @@ test('a command is loaded when it runs, and checking a policy loads no service',
     t.deepEqual(service, [], command);
   }
 });
+
+test('the commands of the npm package never load a store or a server', (t) => {
+  const loaded = loadedWith('commands/policy-commands.ts', LATER_TOO);
+  t.true(loaded.has('commands/history/init.ts') && loaded.has('octokit'), 'the commands were followed');
+  t.deepEqual(
+    [...loaded].filter((name) => /^(?:koa|pg|pg-boss|ioredis|node-pg-migrate)$/.test(name)),
+    [],
+  );
+});

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { POLICY_PATHS } from '../../review/policy/paths.ts';
 import { policyOf, type Recipe, recipesIn } from '../../review/recipes.ts';
 import { firstPolicyFile, policyFilesIn } from '../check.ts';
@@ -21,7 +21,9 @@ import { tallyRules } from './past-verdict.ts';
 
 /** The share of the pull requests merged last for which a rule must hold. */
 const LEAST_SHARE = 0.9;
-const COOKBOOK = new URL('../../../docs/cookbook.md', import.meta.url);
+/** In the npm package this file is compiled, to `.js`, and beside docs/. */
+const ROOT = extname(import.meta.filename) === '.js' ? './' : '../../../';
+const COOKBOOK = new URL(`${ROOT}docs/cookbook.md`, import.meta.url);
 const [FILE = ''] = POLICY_PATHS;
 
 export const init = defineCommand({
