@@ -9,6 +9,7 @@ rules:
   - id: conventional-title
     require: { title: '^(feat|fix|docs)(\\(.+\\))?: ' }
     message: The changelog is made from titles.
+    example: 'feat: negative sizes'
   - id: tests-with-code
     when: { files: 'src/**' }
     require: { files: 'test/**' }

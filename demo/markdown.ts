@@ -16,12 +16,8 @@ export function renderMarkdown(source: string, width: number): readonly string[]
     .replace(/<!--[\s\S]*?-->/g, '')
     .replace(/<details>\s*<summary>(.*?)<\/summary>\s*/g, '▸ $1\n')
     .replace(/<\/?details>/g, '')
-    .replace(/^\|[-|]+\|\n/gm, '')
-    .replace(/^\|(.*)\|$/gm, (_row, cells: string) =>
-      cells
-        .split('|')
-        .map((cell) => cell.trim())
-        .join('  '),
+    .replace(/^\|(.*)\|\n\|[-|]+\|\n((?:\|.*\|\n?)+)/gm, (_table, head: string, rows: string) =>
+      rows.replace(/^\|(.*)\|$/gm, (_row, cells: string) => renderRow(cellsOf(head), cellsOf(cells))),
     )
     .replaceAll('<br>', ' ')
     .trim()
@@ -29,6 +25,15 @@ export function renderMarkdown(source: string, width: number): readonly string[]
     .flatMap((line) => renderLine(line, width));
   // Omitted parts must not leave empty lines.
   return lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
+}
+
+function cellsOf(row: string): readonly string[] {
+  return row.split('|').map((cell) => cell.trim());
+}
+
+/** The first cells in a line, the others below it with their column's name: a terminal is too narrow for a table. */
+function renderRow([, , ...columns]: readonly string[], [icon, first, ...others]: readonly string[]): string {
+  return [`${icon} ${first}`, ...others.map((cell, index) => `   ${columns[index]}: ${cell}`)].join('\n');
 }
 
 function renderLine(line: string, width: number): readonly string[] {

@@ -2,14 +2,7 @@ import { compileName } from '../../facts/authors/names.ts';
 import { type Check, type CheckSuite, type Checks, NOT_ENDED, QUEUED } from '../../forges/port/checks.ts';
 import { either, quotedList, say, type Text } from '../text.ts';
 import type { PredicateResult } from './predicate.ts';
-import {
-  IF_FAILED,
-  newestStatuses,
-  reportedBy,
-  reportedByAny,
-  resultOf,
-  type SortedChecks,
-} from './reported-checks.ts';
+import { newestStatuses, reportedBy, reportedByAny, resultOf, type SortedChecks } from './reported-checks.ts';
 
 /** `checks: { all: true }` */
 export interface WantedAll {
@@ -26,8 +19,8 @@ export function judgeAll(wanted: WantedAll, checks: Checks): PredicateResult {
   const { is, from } = wanted;
   return resultOf(sorted(wanted, checks), checks, {
     is,
+    from,
     expected: say`all checks${withAndWithout(wanted)} with the result ${either(is)}${reportedBy(from)}`,
-    toMatch: say`Each of them must report ${either(is)}. ${IF_FAILED}`,
     toAvoid: say`A check must report a result other than ${either(is)}.`,
   });
 }

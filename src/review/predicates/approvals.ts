@@ -2,7 +2,7 @@ import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
 import { reviews } from '../../facts/reviews.ts';
 import type { Facts, Needs } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { count, either, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
+import { count, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import { approvalsWanted, isOfWriters, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
@@ -54,11 +54,11 @@ export const approvals = definePredicate({
     );
     return {
       outcome: unsure ? 'undecided' : outcome,
-      expected: say`${joinTexts([amountOf(wanted, wanted.count), eachOf(wanted.allOf.map(({ name }) => name))], ' and ')}${aside(wanted)}`,
+      expected: say`${amountsOf(wanted)}${aside(wanted)}`,
       ...(awaited.length > 0 ? { awaited: say`${awaited}${outcome === 'awaited' ? [] : aside(wanted)}` } : {}),
       found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       ...(owners && { owners }),
-      remedy: remedyOf(wanted, outcome === 'awaited'),
+      remedy: remedyOf(wanted, awaited, outcome === 'awaited'),
     };
   },
 });
@@ -166,6 +166,10 @@ function amountOf(wanted: Wanted, amount: number, more = ''): Text {
   return wanted.count === 0 ? [] : say`${count(amount, `${more}approval`)}${fromWhom(wanted)}`;
 }
 
+function amountsOf(wanted: Wanted): Text {
+  return joinTexts([amountOf(wanted, wanted.count), eachOf(wanted.allOf.map(({ name }) => name))], ' and ');
+}
+
 function eachOf(names: readonly string[]): Text {
   const [only] = names;
   if (only === undefined) {
@@ -196,32 +200,13 @@ function exceptFrom({ notFrom }: Wanted): Text {
   return notFrom.names.length === 0 ? [] : say`, not from ${quotedList(notFrom.names)}`;
 }
 
-/** `awaited`: only Gatehouse's view of who may write is missing. */
-function remedyOf(wanted: Wanted, awaited: boolean): PredicateResult['remedy'] {
-  const groups = wanted.allOf.map(({ name }) => name);
-  const whom = joinTexts(
-    [
-      wanted.count === 0 ? [] : approversOf(wanted),
-      groups.length === 0 ? [] : say`someone from ${[groups.length === 1 ? '' : 'each of ']}${quotedList(groups)}`,
-    ],
-    ', and ',
-  );
+/** `missing`: what is still to come, as a noun. `awaited`: only Gatehouse's view of who may write is missing. */
+function remedyOf(wanted: Wanted, missing: Text, awaited: boolean): PredicateResult['remedy'] {
+  const asked = missing.length === 0 ? amountsOf(wanted) : missing;
   return {
     toMatch: awaited
       ? say`Ask whoever operates Gatehouse to let it see who can write to the repository.`
-      : say`Ask ${whom}${exceptFrom(wanted)} to review and approve${GIVEN_AFTER[`${wanted.fresh}`]}.`,
+      : say`Ask for ${asked}${exceptFrom(wanted)}${GIVEN_AFTER[`${wanted.fresh}`]}.`,
     toAvoid: say`Dismiss approvals until fewer than ${Math.max(wanted.count, 1)} are left.`,
   };
-}
-
-/** Whom the author asks. */
-function approversOf({ count: amount, from, codeOwners }: Wanted): Text {
-  if (from === undefined) {
-    return amount === 1 ? say`someone with write access` : say`${amount} people with write access`;
-  }
-  if (codeOwners) {
-    const others = from.filter((member) => member !== CODE_OWNERS);
-    return joinTexts([say`the code owners of each changed file`, quotedList(others)], ' or ');
-  }
-  return amount === 1 ? either(from) : say`${amount} people among ${quotedList(from)}`;
 }

@@ -5,7 +5,6 @@ import { either, quotedList, say, type Text } from '../text.ts';
 import { judgeAll, type WantedAll } from './all-checks.ts';
 import { definePredicate, type PredicateResult } from './predicate.ts';
 import {
-  IF_FAILED,
   namedChecks,
   newestStatuses,
   reportedBy,
@@ -116,8 +115,8 @@ export const checks = definePredicate({
 function judgeNamed(wanted: WantedNames, checks: Checks): PredicateResult {
   return resultOf(sorted(wanted, checks.checks), checks, {
     is: wanted.is,
+    from: wanted.from,
     expected: expectedOf(wanted),
-    toMatch: say`${quotedList(wanted.names)} must report ${either(wanted.is)}${reportedBy(wanted.from)}. ${IF_FAILED}`,
     toAvoid: say`${quotedList(wanted.names)} must report a result other than ${either(wanted.is)}.`,
   });
 }

@@ -1,6 +1,6 @@
 import { checks as checksFact } from '../../facts/checks.ts';
 import type { Check, Checks } from '../../forges/port/checks.ts';
-import { joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
+import { capitalised, either, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import type { Outcome, PredicateResult } from './predicate.ts';
 
 /** What the two kinds of the predicate `checks` have in common. */
@@ -41,14 +41,14 @@ export function newestStatuses(newestFirst: readonly Check[]): readonly Check[] 
 interface Words extends Pick<PredicateResult, 'expected'> {
   /** The results that are wanted. */
   readonly is: readonly string[];
-  readonly toMatch: Text;
+  readonly from: readonly string[] | undefined;
   readonly toAvoid: Text;
 }
 
 export function resultOf(
   found: SortedChecks,
   { complete, lacking }: Pick<Checks, 'complete' | 'lacking'>,
-  { is, expected, toMatch, toAvoid }: Words,
+  { is, from, expected, toAvoid }: Words,
 ): PredicateResult {
   const { missing, running, others, fitting } = found;
   const unfinished = [...missing, ...running.map(({ name }) => name)];
@@ -62,7 +62,7 @@ export function resultOf(
       outcome === 'matched'
         ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
         : say`${namedChecks(awaited)}${adviceOn(others, is)}`,
-    remedy: { toMatch, toAvoid },
+    remedy: { toMatch: remedyOf(awaited, found, { is, from }), toAvoid },
   };
 }
 
@@ -102,7 +102,16 @@ function outcomeOf(unfinished: readonly string[], others: readonly Reported[], f
   return unfinished.length > 0 || fitting.length === 0 ? 'awaited' : 'matched';
 }
 
-export const IF_FAILED = say`If it has failed, fix the cause or run it again.`;
+function remedyOf(
+  awaited: readonly string[],
+  { others }: SortedChecks,
+  { is, from }: Pick<Words, 'is' | 'from'>,
+): Text {
+  const must = say`${capitalised(namedChecks(awaited))} must report ${either(is)}${reportedBy(from)}`;
+  const advice = adviceOn(others, is);
+  const hasFailed = others.length > 0 && advice.length === 0;
+  return say`${must}${advice}.${hasFailed ? [' Fix what failed, or run it again.'] : []}`;
+}
 
 export function reportedBy(from: readonly string[] | undefined): Text {
   return from === undefined ? [] : say`, reported by ${quotedList(from)}`;

@@ -1,4 +1,4 @@
-import { awaitedIn, obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
+import { obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
 import { capitalised, type Text } from '../text.ts';
 import type { Finding } from '../verdict.ts';
 import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
@@ -6,7 +6,7 @@ import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
 export const AUTHOR_COLUMNS = ['', 'What to do', 'Found', 'Rule'] as const;
-export const WAITING_COLUMNS = ['', 'Waiting for', 'So far', 'Rule'] as const;
+export const WAITING_COLUMNS = ['', 'Waiting for others', 'So far', 'Rule'] as const;
 
 /** Characters of a cell: the first of the rows must not crowd out the others. */
 const MAX_STEPS_LENGTH = 4_000;
@@ -32,7 +32,7 @@ export function authorRow(finding: Finding, links: Links): string | undefined {
   );
 }
 
-/** What is waited for, with what the author can do about it; undefined when nothing is. */
+/** What others have to do, and how the author gets it; undefined when nothing is. */
 export function waitingRow(finding: Finding, links: Links): string | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) === 'others');
   if (reasons.length === 0) {
@@ -40,21 +40,10 @@ export function waitingRow(finding: Finding, links: Links): string | undefined {
   }
   return row(
     finding.level === 'error' ? WAITING : iconOf(finding),
-    reasons.map((reason) => awaited(reason, finding, links)),
+    reasons.map((reason) => toDo(reason, finding, links)),
     othersReasons(reasons).map((reason) => sentence(reason.found, links)),
     finding,
   );
-}
-
-/** From whom what is missing, and how the author gets it. */
-function awaited(reason: Reason, finding: Finding, links: Links): string {
-  const ways = reason.kind === 'predicate' ? [[reason]] : reason.ways;
-  return ways
-    .map((way) => {
-      const steps = way.map((part) => toDo(part, finding, links));
-      return obstacleOf(way) === 'others' ? [sentence(awaitedIn(way), links), ...steps].join('<br>') : steps.join(' ');
-    })
-    .join(OR);
 }
 
 const OR = '<br>*or:* ';

@@ -54,12 +54,19 @@ for (const [rule, given, action] of [
   [
     'require: { approvals: { count: 2, fresh: true } }',
     approved('bob'),
-    '1 more approval, given for the newest commit<br>Ask 2 people with write access to review and approve, after the last push or change of base.',
+    'Ask for 1 more approval, after the last push or change of base.',
   ],
+  ['require: { approvals: { from: [bob, eve] } }', {}, 'Ask for 1 approval from `bob`, `eve`.'],
   [
-    'require: { approvals: { from: [bob, eve] } }',
-    {},
-    '1 approval from `bob`, `eve`<br>Ask `bob` or `eve` to review and approve.',
+    'require: { checks: { name: [ci, e2e] } }',
+    { checks: [{ name: 'ci', state: 'failure' }] },
+    'The checks `ci`, `e2e` must report `success`. Fix what failed, or run it again.',
+  ],
+  ['require: { checks: { name: ci } }', {}, 'The check `ci` must report `success`.'],
+  [
+    'require: { approvals: 1 }',
+    { reviews: [{ author: 'bob', official: null }] },
+    'Ask whoever operates Gatehouse to let it see who can write to the repository.',
   ],
 ] as const satisfies readonly (readonly [string, Given, string])[]) {
   test(`the comment tells its reader what to do about ${rule}`, (t) => {

@@ -113,7 +113,7 @@ test('what waits for others is shown apart, with the way that the author has', (
   t.regex(body, /^\| ❌ \| Change the title to match `never`\. \| The title `feat: a title` \| `a` \|$/m);
   t.regex(
     body,
-    /^\| ⏳ \| 1 approval from `bob`<br>Ask `bob` to review and approve\.<br>\*or:\* Add the label `waived`\. \| No approval that counts \| `a` \|$/m,
+    /^\| ⏳ \| Ask for 1 approval from `bob`\.<br>\*or:\* Add the label `waived`\. \| No approval that counts \| `a` \|$/m,
   );
 });
 
