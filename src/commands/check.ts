@@ -20,26 +20,26 @@ const MAX_LINE_SHOWN = 160;
 export const check = defineCommand({
   name: 'check',
   usage: ['[file | -] [options]'],
-  text: `Checks a policy file and prints every fault with its line and column. Without a file it takes the first of
+  text: `Checks a policy file and prints every fault with its line and column. Without a file, it checks the first of
 ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
 that exists here. "-" reads standard input.`,
   options: {
     baseline: {
       type: 'boolean',
       default: false,
-      help: "the file is the organisation's baseline (POLICY_REPOSITORY), which may lock rules",
+      help: "the file is the organisation's baseline (POLICY_REPOSITORY), which can lock rules",
     },
     schema: {
       type: 'boolean',
       default: false,
-      help: 'print the JSON Schema of the policy file, for editors, and check nothing',
+      help: 'only print the JSON Schema of the policy file, for editors',
     },
   },
   positionals: { most: 1, expected: 'at most one file' },
   exitCodes: {
     [VALID]: 'the policy is valid',
-    [FAULTY]: 'it has faults',
-    [UNREADABLE]: 'there is no such file, or it cannot be read',
+    [FAULTY]: 'the policy has faults',
+    [UNREADABLE]: "the file doesn't exist, or can't be read",
   },
   async run({ values, positionals: [path] }, terminal) {
     if (values.schema) {

@@ -53,9 +53,9 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-export const WRONG_CONFIGURATION = { [EX_CONFIG]: 'wrong configuration' } as const;
+export const WRONG_CONFIGURATION = { [EX_CONFIG]: 'invalid configuration' } as const;
 export const UNUSABLE_DATABASE = {
-  [EX_CONFIG]: 'wrong configuration, or a database schema that is older or newer than this version',
+  [EX_CONFIG]: 'invalid configuration, or a database schema that is older or newer than this version',
 } as const;
 
 /** Makes a command of its definition, which is all that its help, its arguments and its exit codes come from. */
@@ -64,7 +64,7 @@ export function defineCommand<const O extends Options, const E extends ExitCodes
 ): Command {
   const { name, usage, options } = definition;
   const { least = 0, most = 0, expected = '' } = definition.positionals ?? {};
-  const exitCodes = { ...definition.exitCodes, [EX_USAGE]: 'wrong usage' };
+  const exitCodes = { ...definition.exitCodes, [EX_USAGE]: 'invalid usage' };
   const help = helpOf(definition, exitCodes);
   return {
     ...{ name, usage, exitCodes, help },

@@ -21,29 +21,29 @@ const WAITING = 3;
 export const explain = defineCommand({
   name: 'explain',
   usage: ['<pull request URL> [--policy <file>] [--json]'],
-  text: `Judges a pull request as it is now, by the policy of its base branch, and prints why each rule holds or does not hold.
-It is a dry run: nothing is written to the forge, and no database is needed.
+  text: `Judges a pull request as it is now, by its base branch's policy, and prints why each rule holds or doesn't.
+It's a dry run: it writes nothing to the forge, and doesn't need a database.
 
-The URL is that of the pull request's page, on the configured forge:
+Use the URL of the pull request's page, on the configured forge:
   https://github.com/owner/name/pull/7      https://git.example.com/owner/name/pulls/7`,
   options: {
     policy: {
       type: 'string',
       value: 'file',
-      help: "judge by this file instead of the policy of the base branch. What it extends is read, and the organisation's baseline stays in force",
+      help: "judge by this file instead of the base branch's policy. The policy it extends and the organisation's baseline still apply",
     },
     json: { type: 'boolean', default: false, help: 'print everything as one JSON object' },
   },
   positionals: { least: 1, most: 1, expected: 'exactly one pull request URL' },
-  notes: 'The baseline is read as it is now. Colours are for terminals only; NO_COLOR disables them.',
+  notes: 'It reads the baseline as it is now. Only terminals get colours; NO_COLOR disables them.',
   settings:
-    'FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, as the worker has them; POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. The token needs read access only.',
+    'FORGE, FORGE_URL and FORGE_TOKEN, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY, like the worker; POLICY_FILE, POLICY_REPOSITORY, STATUS_CONTEXT. A read-only token is enough.',
   exitCodes: {
     [SUCCESS]: 'success, or nothing to judge: no policy, closed, or archived',
     [FAILURE]: 'failure',
     [UNDECIDED]:
-      'error: a rule that could not be judged, a broken policy, no such pull request, or no answer from the forge',
-    [WAITING]: 'pending: only others can act, such as those who approve',
+      "error: a rule couldn't be judged, the policy is invalid, there's no such pull request, or the forge didn't answer",
+    [WAITING]: 'pending: someone else must act, such as a reviewer',
     ...WRONG_CONFIGURATION,
   },
   async run({ values, positionals: [address = ''] }, terminal) {
@@ -82,7 +82,7 @@ async function explainPullRequest(
     );
     return exitCode(result, closed);
   } catch (error) {
-    terminal.stderr.write(`gatehouse explain: the pull request could not be read: ${reasonOf(error)}\n`);
+    terminal.stderr.write(`gatehouse explain: cannot read the pull request: ${reasonOf(error)}\n`);
     return UNDECIDED;
   } finally {
     await judging.close();
@@ -108,10 +108,10 @@ function describe(
   switch (result.kind) {
     case 'over':
       return closed === undefined
-        ? `${repository}#${number} does not exist, or these credentials may not see it.\n`
-        : `${titleOf(closed)}\n\nIt is closed, and Gatehouse judges open pull requests only.\n`;
+        ? `${repository}#${number} does not exist, or these credentials cannot see it.\n`
+        : `${titleOf(closed)}\n\nIt is closed, and Gatehouse only judges open pull requests.\n`;
     case 'archived':
-      return `${titleOf(result.pullRequest)}\n\nIts repository is archived, where nothing can be merged: Gatehouse does not judge it.\n`;
+      return `${titleOf(result.pullRequest)}\n\nIts repository is archived and cannot merge anything, so Gatehouse does not judge it.\n`;
     case 'no-policy':
       return (
         `${titleOf(result.pullRequest)}\n\nNo policy: its base branch ` +
@@ -138,7 +138,7 @@ function faultsOf({ policyFaults, fixesPolicy }: Verdict, judged: boolean): stri
     return '';
   }
   const lines = [
-    judged ? 'The policy as this pull request would change it has faults:' : 'The policy cannot be used:',
+    judged ? 'The policy that this pull request proposes has faults:' : 'The policy cannot be used:',
     ...policyFaults.map(({ file, line, column, message }) => `  ${visible(`${file}:${line}:${column}: ${message}`)}`),
     ...(fixesPolicy === true ? ['This pull request’s own policy is valid: merging it fixes this.'] : []),
   ];

@@ -9,21 +9,21 @@ import type { Terminal } from './terminal.ts';
 export const migrate = defineCommand({
   name: 'migrate',
   usage: ['[--wait <seconds>]'],
-  text: `Brings the schema of DATABASE_URL up to date, the job engine's included. Any number may run at once: one does the work
-and the others wait for it.`,
+  text: `Updates the database schema, including the job engine's. You can run several in parallel: one does the work, and the
+others wait for it.`,
   options: {
     wait: {
       type: 'string',
       default: '0',
       value: 'seconds',
-      help: 'how long to wait for a database that does not answer yet; 0 by default',
+      help: 'how long to wait until the database answers; 0 by default',
     },
   },
   settings: 'DATABASE_URL, LOG_LEVEL',
   exitCodes: {
     0: 'the schema is up to date',
     1: 'failed',
-    [EX_CONFIG]: 'wrong configuration, or a database schema that is newer than this version',
+    [EX_CONFIG]: 'invalid configuration, or a database schema that is newer than this version',
   },
   logs: true,
   async run({ values }, { env }) {

@@ -15,11 +15,11 @@ export const POLICY_COMMANDS = {
     load: async () => (await import('./explain.ts')).explain,
   },
   init: {
-    summary: 'Print a policy of recipes that the last merged pull requests met; --write writes it',
+    summary: 'Print a policy of recipes that the last merged pull requests met; --write saves it',
     load: async () => (await import('./history/init.ts')).init,
   },
   backtest: {
-    summary: 'Judge the pull requests that were merged last: which of them a policy would have stopped',
+    summary: 'Judge the last merged pull requests: which of them a policy would have stopped',
     load: async () => (await import('./history/backtest.ts')).backtest,
   },
 } satisfies Commands;

@@ -21,7 +21,7 @@ export type Commands = Readonly<Record<string, Row>>;
 
 function helpOf(commands: Commands): string {
   const width = 2 + Math.max(...Object.keys(commands).map((name) => name.length));
-  return `Gatehouse reviews pull requests by the rules in their own repository.
+  return `Gatehouse reviews pull requests against the rules in their repository.
 
 Usage: gatehouse <command>
 
@@ -31,8 +31,8 @@ ${Object.entries(commands)
 
   --help, --version; "gatehouse <command> --help" prints arguments, options, settings and exit codes
 
-Environment variables configure Gatehouse; docs/settings.md lists them. Exit codes: 0 done, 1 failed,
-64 wrong usage, 78 wrong configuration or a database schema that is newer than this version.
+Configure Gatehouse with environment variables: see docs/settings.md. Exit codes: 0 done, 1 failed,
+64 invalid usage, 78 invalid configuration or a database schema that is newer than this version.
 `;
 }
 

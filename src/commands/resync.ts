@@ -10,12 +10,11 @@ const MAX_NAME_CHARACTERS = 256;
 export const resync = defineCommand({
   name: 'resync',
   usage: ['[owner/repository …]'],
-  text: `Queues a resync of repositories: of all in the database, or of those named, in the database or not. It finds open
-pull requests without a verdict, those that have changed since theirs, and changed rules. After a loss of the
-database, name every repository.`,
+  text: `Queues a resync of the repositories that you name, or of all in the database. It finds open pull requests without a
+verdict, or that changed since their verdict, and changed rules. After you lose the database, name every repository.`,
   options: {},
   positionals: { most: Number.POSITIVE_INFINITY, expected: 'repositories, each as owner/repository' },
-  settings: 'DATABASE_URL; with REDIS_URL the workers are notified, otherwise they find the job within seconds.',
+  settings: 'DATABASE_URL, and REDIS_URL to notify the workers; otherwise they find the job within seconds.',
   exitCodes: { 0: 'the resync is queued', 1: 'failed', ...UNUSABLE_DATABASE },
   async run({ positionals: names }, terminal) {
     if (!names.every((name) => NAME.test(name) && name.length <= MAX_NAME_CHARACTERS)) {
@@ -26,11 +25,9 @@ database, name every repository.`,
       const queue = openReplay(pool, redisUrl);
       try {
         const found = await queue.requestResync(names);
-        terminal.stdout.write(`A resync of ${found} ${found === 1 ? 'repository' : 'repositories'} is queued.\n`);
+        terminal.stdout.write(`Queued a resync of ${found} ${found === 1 ? 'repository' : 'repositories'}.\n`);
         if (!(await queue.wakeWorkers())) {
-          terminal.stderr.write(
-            'The workers could not be notified over Redis; they will find the job at their next poll.\n',
-          );
+          terminal.stderr.write('Cannot notify the workers over Redis; they will find the job at their next poll.\n');
         }
       } finally {
         await queue.stop();

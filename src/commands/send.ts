@@ -28,7 +28,7 @@ export const send = defineCommand({
       type: 'string',
       default: '0',
       value: 'seconds',
-      help: 'how long to try again while nothing answers; 0 by default',
+      help: 'how long to retry while nothing answers; 0 by default',
     },
   },
   positionals: { least: 1, most: 1, expected: 'exactly one payload file' },
@@ -46,7 +46,7 @@ interface SendOptions {
 
 async function signAndPost(file: string, options: SendOptions, { env, stdin, stdout }: Terminal): Promise<0 | 1> {
   if (!isWebUrl(options.url)) {
-    throw new UsageError(`--url is "${options.url}"; it must begin with http:// or https://`);
+    throw new UsageError(`--url is "${options.url}"; it must start with http:// or https://`);
   }
   const waitSeconds = parseWait(options.wait);
   const secret = configured(parseSecret(env));

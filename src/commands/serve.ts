@@ -9,15 +9,15 @@ import type { Terminal } from './terminal.ts';
 const EXIT_CODES = {
   0: 'stopped by a signal',
   1: 'failed',
-  [EX_CONFIG]: 'wrong configuration, or a database schema that is newer than this version',
+  [EX_CONFIG]: 'invalid configuration, or a database schema that is newer than this version',
 } as const;
 
 export const serve = defineCommand({
   name: 'serve',
   usage: ['[--with-worker]'],
   text: `Receives webhooks until SIGTERM or SIGINT: POST /webhook and the health routes on PORT, /metrics on METRICS_PORT.
-On SIGTERM or SIGINT, /health/ready fails, requests are served for another DRAIN_SECONDS, and those under way are
-finished. A second signal ends the process at once.`,
+On SIGTERM or SIGINT, /health/ready fails. It serves requests for another DRAIN_SECONDS, then finishes those in flight.
+A second signal ends the process immediately.`,
   options: {
     'with-worker': {
       type: 'boolean',
@@ -25,7 +25,7 @@ finished. A second signal ends the process at once.`,
       help: 'also review pull requests in this process, for small installations',
     },
   },
-  settings: 'docs/settings.md lists them: those of every process, of the door, and with --with-worker of the worker.',
+  settings: 'docs/settings.md, for every process and the door, and with --with-worker for the worker.',
   exitCodes: EXIT_CODES,
   logs: true,
   run: ({ values }, terminal) => run({ door: true, worker: values['with-worker'] }, terminal),
@@ -35,9 +35,9 @@ export const work = defineCommand({
   name: 'work',
   usage: [''],
   text: `Reviews pull requests until SIGTERM or SIGINT. The health routes are on PORT, /metrics is on METRICS_PORT.
-On SIGTERM or SIGINT it starts no more reviews. Those under way are finished, or go back to their queue.`,
+On SIGTERM or SIGINT, it starts no more reviews. It finishes those in progress, or puts them back in the queue.`,
   options: {},
-  settings: 'docs/settings.md lists them: those of every process, of the worker and of the forge.',
+  settings: 'docs/settings.md, for every process, the worker and the forge.',
   exitCodes: EXIT_CODES,
   logs: true,
   run: (_, terminal) => run({ door: false, worker: true }, terminal),

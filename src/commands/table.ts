@@ -12,11 +12,11 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./serve.ts')).work,
   },
   migrate: {
-    summary: 'Bring the database schema up to date; any number may run at once',
+    summary: 'Update the database schema; safe to run in parallel',
     load: async () => (await import('./migrate.ts')).migrate,
   },
   setup: {
-    summary: 'Connect Gatehouse to a forge, and write the settings that it runs with',
+    summary: 'Connect Gatehouse to a forge, and write its settings',
     load: async () => (await import('./setup/setup.ts')).setup,
   },
   ...POLICY_COMMANDS,
@@ -25,15 +25,15 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./doctor/doctor.ts')).doctor,
   },
   deliveries: {
-    summary: 'List the webhooks that were acknowledged',
+    summary: 'List acknowledged webhooks',
     load: async () => (await import('./records/deliveries.ts')).deliveries,
   },
   audit: {
-    summary: 'Print the record of verdicts: of a pull request, or since a time',
+    summary: 'Print the recorded verdicts, of a pull request or since a time',
     load: async () => (await import('./records/audit.ts')).audit,
   },
   merges: {
-    summary: 'Print what was merged, by whom, and whether it had passed; and what was pushed directly',
+    summary: 'Print what was merged, by whom, whether it had passed, and what was pushed directly',
     load: async () => (await import('./records/merges.ts')).merges,
   },
   report: {
@@ -41,11 +41,11 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./records/report.ts')).report,
   },
   replay: {
-    summary: 'Queue the review of a delivery again, or all failed reviews: --dead-letters',
+    summary: 'Requeue the review of a delivery, or with --dead-letters all failed reviews',
     load: async () => (await import('./records/replay.ts')).replay,
   },
   resync: {
-    summary: 'Queue a resync of all repositories, or of those named, to find what lost webhooks missed',
+    summary: 'Queue a resync of all repositories, or the ones you name, to find what lost webhooks missed',
     load: async () => (await import('./resync.ts')).resync,
   },
   send: {

@@ -26,35 +26,35 @@ const UNUSABLE = 2;
 export const test = defineCommand({
   name: 'test',
   usage: ['[policy file] [options]'],
-  text: `Judges the pull requests of cases by a policy, and compares the result of each rule with what the case expects.
-Needs no forge, no database and no settings. Without a file it takes the first of
+  text: `Judges the pull request of each case by a policy, and compares each rule's result with what the case expects.
+It doesn't need a forge, a database or settings. Without a file, it tests the first of
 ${POLICY_PATHS.map((path) => `  ${path}`).join('\n')}
-that exists here. The cases are those under "cases" in the policy, and those in ${CASES_PATH}:
+that exists here. It runs the cases under "cases" in the policy, and those in ${CASES_PATH}:
   cases:
     - given: { title: 'Add docs', files: [{ path: docs/a.md }] }
       expect: { conventional-title: does not hold, tests-with-code: does not apply }
 A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.`,
   options: {
     cases: { type: 'string', value: 'file', help: `the cases to run, instead of ${CASES_PATH}` },
-    extends: { type: 'string', value: 'file', help: 'a copy of the policy that the policy extends' },
+    extends: { type: 'string', value: 'file', help: 'a copy of the policy that this one extends' },
     baseline: {
       type: 'boolean',
       default: false,
-      help: "the policy is the organisation's baseline (POLICY_REPOSITORY), which may lock rules",
+      help: "the policy is the organisation's baseline (POLICY_REPOSITORY), which can lock rules",
     },
     json: { type: 'boolean', default: false, help: 'print everything as one JSON object' },
     junit: { type: 'string', value: 'file', help: 'also write the results as JUnit XML' },
     schema: {
       type: 'boolean',
       default: false,
-      help: `print the JSON Schema of ${CASES_PATH}, for editors, and test nothing`,
+      help: `only print the JSON Schema of ${CASES_PATH}, for editors`,
     },
   },
   positionals: { most: 1, expected: 'at most one file' },
   exitCodes: {
     [PASSED]: 'all cases passed',
     [FAILED]: 'a case failed',
-    [UNUSABLE]: 'the policy or the cases are faulty or cannot be read, or there are no cases',
+    [UNUSABLE]: 'the policy or the cases are invalid or unreadable, or there are no cases',
   },
   async run({ values, positionals: [policy] }, terminal) {
     if (values.schema) {
@@ -62,7 +62,7 @@ A rule ${OUTCOME_WORDS.slice(0, -1).join(', ')} or ${OUTCOME_WORDS.at(-1)}.`,
       return PASSED;
     }
     if (values.baseline && values.extends !== undefined) {
-      throw new UsageError('--baseline and --extends exclude each other: a baseline cannot extend another policy');
+      throw new UsageError('--baseline and --extends cannot be combined: a baseline cannot extend another policy');
     }
     return testPolicy({ ...values, policy }, terminal);
   },

@@ -98,7 +98,7 @@ const access = {
   FORGE_TOKEN: token.optional(),
   GITHUB_APP_ID: z
     .string()
-    .regex(/^\d{1,20}$/, 'must be the number of the App')
+    .regex(/^\d{1,20}$/, 'must be the App’s number')
     .optional(),
   GITHUB_APP_PRIVATE_KEY: z.string().refine(isPrivateKey, 'must be a private key in PEM').optional(),
 };
@@ -195,7 +195,7 @@ export function describeSslMode(env: Environment, readFile: ReadFile = readText)
   const mode = parsed.ok ? verifiedMode(parsed.config.DATABASE_URL) : undefined;
   return (
     mode &&
-    `DATABASE_URL: sslmode=${mode} is treated as verify-full: the certificate of the server is verified, with its host name`
+    `DATABASE_URL: sslmode=${mode} is treated as verify-full, which verifies the server’s certificate and host name`
   );
 }
 
@@ -266,7 +266,7 @@ function parseAccess(env: Environment, readFile: ReadFile): Parsed<ForgeAccess> 
   if (app && !row?.apps) {
     faults.push(`GITHUB_APP_ID: is only for FORGE=github; set FORGE_TOKEN for ${forge}`);
   } else if (app && token !== undefined) {
-    faults.push('FORGE_TOKEN: is set together with a GitHub App; set only one of them');
+    faults.push('FORGE_TOKEN: is set as well as a GitHub App; set only one of them');
   } else if (app && appId === undefined) {
     faults.push('GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY');
   } else if (app && privateKey === undefined) {

@@ -46,7 +46,7 @@ export const names = z
   .transform((text) => text.split(/[\s,]+/).filter((name) => name !== ''))
   .refine(
     (list) => list.length <= MAX_NAMES && list.every((name) => name.length <= MAX_NAME_CHARACTERS),
-    `must be names of at most ${MAX_NAME_CHARACTERS} characters, separated by commas; at most ${MAX_NAMES} of them`,
+    `must be at most ${MAX_NAMES} names of at most ${MAX_NAME_CHARACTERS} characters, separated by commas`,
   );
 
 /** White space but for a plain space, whatever else is not seen, and what replaces bytes that are not UTF-8. */
@@ -73,7 +73,7 @@ export function url(protocols: readonly string[], path = /^/) {
     })
     .refine(
       (text) => isUrl(text, protocols),
-      `must be a URL with a host that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      `must be a URL with a host, and start with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     )
     .refine((text) => !isUrl(text, protocols) || path.test(new URL(text).pathname), 'has a path that is not allowed');
 }
@@ -125,7 +125,7 @@ export const statusContext = z
   .string()
   .max(MAX_STATUS_CONTEXT_LENGTH, `must have at most ${MAX_STATUS_CONTEXT_LENGTH} characters`)
   .regex(/^[\x20-\x7e]*$/, 'must be printable ASCII')
-  .refine((text) => !/[{}]/.test(text.replaceAll('{base}', '')), 'may have {base} in braces and nothing else');
+  .refine((text) => !/[{}]/.test(text.replaceAll('{base}', '')), 'must not have braces other than {base}');
 
 /** A repository's name without its owner, in the characters that the forges allow. */
 export const repositoryName = z

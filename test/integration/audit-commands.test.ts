@@ -122,7 +122,7 @@ test('audit says when there are more rows than the limit, and when nothing is fo
   const { url } = await openRecord(t);
   const { stdout, stderr } = await run(url, ['audit', '--since', '1d', '--limit', '2']);
   t.is(stdout.trim().split('\n').length, 3);
-  t.regex(stderr, /more rows than 2/);
+  t.regex(stderr, /the newest 2 rows; there are more/);
   const none = await run(url, ['audit', 'https://github.com/acme/widgets/pull/99']);
   t.deepEqual(none, { code: 0, stdout: '', stderr: 'Nothing is recorded.\n' });
   t.is((await run(url, ['audit', '--text', POLICY.digest])).stdout, POLICY.text);

@@ -291,7 +291,7 @@ test('the repository is a name or an address of the configured forge', async (t)
   for (const [asked, code, said] of [
     ['https://git.example.com/acme/widgets', 64, /is not a repository of the configured forge, gitea at /],
     ['widgets', 64, /^gatehouse backtest: /],
-    ['acme/gone', 2, /acme\/gone does not exist, or these credentials may not see it\n$/],
+    ['acme/gone', 2, /acme\/gone does not exist, or these credentials cannot see it\n$/],
   ] as const) {
     const refused = await run(asked);
     t.is(refused.code, code);

@@ -58,7 +58,7 @@ async function withUser(t: ExecutionContext) {
 
 test('doctor names the table and each right that a user lacks, and nothing where it has just those', async (t) => {
   const { name, run, lacking, ask } = await withUser(t);
-  t.is(await ask(), '✔ may do all that the service does');
+  t.is(await ask(), '✔ the user has all that the service needs');
   const without = async (grants: readonly string[]) => {
     await run(grants.map((grant) => `REVOKE ${grant} FROM ${name}`).join('; '));
     const found = await lacking();
@@ -102,7 +102,7 @@ test('doctor tries nothing that stays, and skips what another holds a lock on', 
   const { ask, admin } = await withUser(t);
   const holder = await admin.connect();
   await holder.query('BEGIN; LOCK TABLE gatehouse.deliveries IN ACCESS EXCLUSIVE MODE');
-  t.regex(await ask(), /^\? skipped: they cannot be tried: .*lock timeout$/);
+  t.regex(await ask(), /^\? skipped: cannot try them: .*lock timeout$/);
   await holder.query('ROLLBACK');
   holder.release();
   t.regex(await ask(), /^✔/);

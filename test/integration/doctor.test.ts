@@ -33,7 +33,7 @@ test('doctor needs no credentials where the configuration is that of a door', as
   const said = await askDoctor([], { ...DOOR, DATABASE_URL: url, REDIS_URL: await sharedRedisUrl() });
   t.is(said.code, 0, said.text);
   t.deepEqual(said.of('configuration'), ['✔ valid for the door']);
-  t.deepEqual(said.of('forge'), ['? skipped: no credentials here, a worker has them']);
+  t.deepEqual(said.of('forge'), ['? skipped: no credentials here: run it where a worker runs']);
   t.deepEqual(said.of('database schema'), [`✔ version ${SCHEMA_VERSION}, with its job queues`]);
 });
 
@@ -41,7 +41,7 @@ test('doctor reads POLICY_FILE, and names each of its faults', async (t) => {
   const stores = { DATABASE_URL: NOWHERE, REDIS_URL: 'redis://127.0.0.1:1' };
   const worker = { FORGE: 'gitea', FORGE_URL: 'http://127.0.0.1:1', FORGE_TOKEN: 'any', ...stores };
   for (const [file, said] of [
-    ['package.json', /^✘ package\.json:\d+:\d+: .* no worker starts with it$/],
+    ['package.json', /^✘ package\.json:\d+:\d+: .* workers do not start with a faulty policy$/],
     ['/no/such/file', /^✘ POLICY_FILE: cannot read \/no\/such\/file \(ENOENT\)/],
   ] as const) {
     const { code, of } = await askDoctor([], { ...worker, POLICY_FILE: file });
@@ -63,9 +63,9 @@ test('doctor finds a schema that is old, or absent, or newer', async (t) => {
   t.regex(await schema(), /^✘ it is newer than this version can use/);
   await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = 1');
   await pool.query('DELETE FROM gatehouse.migrations WHERE name = (SELECT max(name) FROM gatehouse.migrations)');
-  t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
+  t.regex(await schema(), /^✘ it is older than version \d+, or missing → run this version’s gatehouse migrate/);
   await pool.query('DROP SCHEMA gatehouse CASCADE');
-  t.regex(await schema(), /^✘ it is older than version \d+, or there is none → run gatehouse migrate/);
+  t.regex(await schema(), /^✘ it is older than version \d+, or missing → run this version’s gatehouse migrate/);
 });
 
 test('doctor finds a database that is read-only', async (t) => {

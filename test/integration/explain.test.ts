@@ -148,9 +148,9 @@ test('a closed, archived, missing and unruled pull request have different messag
   world.open('a leak');
   for (const [outcome, code, said, number, prepare] of [
     ['no-policy', 0, /\nNo policy: its base branch main has none/, 1, () => {}],
-    ['archived', 0, /\nIts repository is archived, where nothing can be merged/, 1, () => forge.archive(REPOSITORY)],
-    ['closed', 0, /\nIt is closed, and Gatehouse judges open pull requests only\.\n/, 1, close],
-    ['not-found', 2, /^acme\/widgets#99 does not exist, or these credentials may not see it\.\n$/, 99, () => {}],
+    ['archived', 0, /\nIts repository is archived and cannot merge anything/, 1, () => forge.archive(REPOSITORY)],
+    ['closed', 0, /\nIt is closed, and Gatehouse only judges open pull requests\.\n/, 1, close],
+    ['not-found', 2, /^acme\/widgets#99 does not exist, or these credentials cannot see it\.\n$/, 99, () => {}],
   ] as const) {
     prepare();
     const found = await explain(number);
@@ -180,7 +180,7 @@ test('errors of the policy, and of a proposed policy, are printed with their lin
   world.forge.merge(REPOSITORY, mending);
   const second = await world.explain(propose('break', BROKEN));
   t.is(second.code, 1);
-  t.regex(second.stdout, /✔ passed[\s\S]*\nThe policy as this pull request would change it has faults:\n {2}\.gateh/);
+  t.regex(second.stdout, /✔ passed[\s\S]*\nThe policy that this pull request proposes has faults:\n {2}\.gateh/);
 });
 
 test('POLICY_FILE judges a repository that has no policy of its own', async (t) => {
@@ -253,7 +253,7 @@ test('a forge that refuses or is not there gives a message and status 2, without
   await using world = await forgeWith('gitea', { '.gatehouse.yml': POLICY });
   const refused = await world.explain(1, [], { FORGE_TOKEN: 'not-its-token' });
   t.is(refused.code, 2);
-  t.regex(refused.stderr, /^gatehouse explain: the pull request could not be read: .*401/);
+  t.regex(refused.stderr, /^gatehouse explain: cannot read the pull request: .*401/);
   t.false(refused.stderr.includes('not-its-token'));
   t.false(refused.stderr.includes('    at '), 'no stack');
   const nowhere = `http://${NOWHERE}`;

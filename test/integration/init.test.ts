@@ -93,7 +93,7 @@ test('--write writes the policy, and never over one that is there', async (t) =>
   await writeFile(file, 'version: 1\nrules: []\n');
   forge.forgetRequests();
   const refused = await init(forge, folder.path, ['--write']);
-  const exists = 'gatehouse init: .gatehouse.yml exists already, and is not replaced\n';
+  const exists = 'gatehouse init: .gatehouse.yml already exists, and init does not replace it\n';
   t.deepEqual(refused, { code: 2, stdout: '', stderr: exists });
   t.is(forge.seen.length, 0, 'nothing is asked of the forge for it');
   t.is(await readFile(file, 'utf8'), 'version: 1\nrules: []\n');

@@ -80,7 +80,7 @@ test('the smallest ACL of the documents is enough, and ioredis prints nothing', 
   try {
     await withUser(t, REDIS_ACL, async (url) => {
       t.is(await probed(url), undefined);
-      t.regex(await doctorOf(url), /^✔ answers, and takes what Gatehouse writes$/);
+      t.regex(await doctorOf(url), /^✔ answers, and accepts writes$/);
       await using door = await openDoor({ REDIS_URL: url });
       await until(async () => (await fetch(`${door.url}/health`)).status === 200);
     });
@@ -136,7 +136,7 @@ test('an address that leads to another Redis is followed, once that one takes wr
   const proxy = await startProxy(first.redis.url);
   const admin = new Redis(second.redis.url);
   try {
-    t.regex(await doctorOf(proxy.url), /^✔ answers, and takes what Gatehouse writes$/);
+    t.regex(await doctorOf(proxy.url), /^✔ answers, and accepts writes$/);
     await using door = await openDoor({ REDIS_URL: proxy.url });
     await until(async () => (await fetch(`${door.url}/health`)).status === 200);
     await admin.replicaof('127.0.0.1', '1');

@@ -56,7 +56,7 @@ test('a push of a policy queues the reviews of its branch, and a delivery that n
   await forgetJobs(door);
   t.deepEqual(await replay(door, ['push', 'ping']), {
     code: 0,
-    stdout: `push: the review of all pull requests into main of acme/widgets ${QUEUED}ping: asks for no review (ping)\n`,
+    stdout: `push: the review of all pull requests into main of acme/widgets ${QUEUED}ping: requests no review (ping)\n`,
     stderr: '',
   });
   t.deepEqual(await jobsOf(door), ['acme/widgets@main created']);
@@ -140,5 +140,5 @@ test('replay wakes the workers over Redis, and only warns when Redis is down', a
   const { code, stdout, stderr } = await replay(door, ['seven'], away);
   t.is(code, 0);
   t.regex(stdout, /put back in the queue/);
-  t.is(stderr, 'The workers could not be notified over Redis; they will find the jobs at their next poll.\n');
+  t.is(stderr, 'Cannot notify the workers over Redis; they will find the jobs at their next poll.\n');
 });

@@ -126,14 +126,14 @@ test('where files exist or cannot be written, the forge is not asked', async (t)
 test('without SETUP_TOKEN the token of Gatehouse makes the webhook', async (t) => {
   const { forge, run } = await setUp(t);
   const refused = await run(undefined, { SETUP_TOKEN: '' });
-  t.regex(String(refused.result), /FORGE_TOKEN: its account may not change the settings of acme\/widgets/);
+  t.regex(String(refused.result), /FORGE_TOKEN: its account cannot change the settings of acme\/widgets/);
   forge.addAdministrator('gatehouse');
   const { result, output } = await run(undefined, { SETUP_TOKEN: '' });
   t.is(result, 0, output);
   t.is(forge.hooks(REPOSITORY).length, 1);
 });
 
-const OWNER_ROLE = 'its account may not change the settings of acme/widgets: use a token of an adm';
+const OWNER_ROLE = 'its account cannot change the settings of acme/widgets: set SETUP_TOKEN to a token of an adm';
 const ORGANISATION = ['--organisation', 'acme'];
 
 test('a token without its scopes is named, and nothing is changed', async (t) => {
@@ -143,12 +143,12 @@ test('a token without its scopes is named, and nothing is changed', async (t) =>
   forge.addToken('no-orgs', 'owner', ['write:repository']);
   forge.addToken('of-bob', 'bob');
   for (const [env, message, args] of [
-    [{ FORGE_TOKEN: 'too-little' }, 'FORGE_TOKEN: it does not have write:repository, write:issue'],
+    [{ FORGE_TOKEN: 'too-little' }, 'FORGE_TOKEN lacks write:repository, write:issue'],
     [{ FORGE_TOKEN: 'unknown' }, 'FORGE_TOKEN: the forge does not accept it'],
     [{ SETUP_TOKEN: 'reads-only' }, 'SETUP_TOKEN: it does not have the scope write:repository'],
     [{ SETUP_TOKEN: 'no-orgs' }, 'SETUP_TOKEN: it does not have the scope write:organization', ORGANISATION],
     [{ SETUP_TOKEN: 'of-bob' }, `SETUP_TOKEN: ${OWNER_ROLE}`],
-    [{ SETUP_TOKEN: 'of-bob' }, 'use a token of an owner of the organisation', ORGANISATION],
+    [{ SETUP_TOKEN: 'of-bob' }, 'set SETUP_TOKEN to a token of an owner of the organisation', ORGANISATION],
     [{}, 'SETUP_TOKEN: there is no repository acme/gone, or its account', ['--repository', 'acme/gone']],
   ] as const) {
     const { result } = await run(args, env);
@@ -163,13 +163,13 @@ test('wrong usage is reported before the forge is asked', async (t) => {
   const repository = ['--repository', REPOSITORY];
   for (const [args, message, env] of [
     [[], 'UsageError: --repository or --organisation is missing'],
-    [['--repository', 'acme'], '--repository: it must be owner/name'],
-    [['--organisation', '..'], '--organisation: it must be the name of an account'],
-    [['--repository', 'acme/..'], '--repository: it must be owner/name'],
-    [[...repository, '--forge', 'gitlab'], '--forge: it must be one of github, gitea, forgejo'],
-    [[...repository, '--url', 'gatehouse.example.com'], '--url: it must be a URL'],
-    [[...repository, '--url', 'https://u:p@gatehouse.example.com'], '--url: it must not have a password'],
-    [repository, 'belong together', { REDIS_URL: '' }],
+    [['--repository', 'acme'], '--repository must be owner/name'],
+    [['--organisation', '..'], '--organisation must be the name of an account'],
+    [['--repository', 'acme/..'], '--repository must be owner/name'],
+    [[...repository, '--forge', 'gitlab'], '--forge must be one of github, gitea, forgejo'],
+    [[...repository, '--url', 'gatehouse.example.com'], '--url must be a URL'],
+    [[...repository, '--url', 'https://u:p@gatehouse.example.com'], '--url must not have a password'],
+    [repository, 'set both DATABASE_URL and REDIS_URL', { REDIS_URL: '' }],
     [repository, 'DATABASE_URL: must be a URL', { DATABASE_URL: 'mysql://db/g' }],
     [repository, 'ConfigurationError: WEBHOOK_SECRET contains a space', { WEBHOOK_SECRET: 'a secret with spaces' }],
     [repository, 'FORGE_TOKEN: contains a space', { FORGE_TOKEN: 'a token\nwith spaces' }],

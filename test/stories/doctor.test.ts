@@ -107,7 +107,7 @@ for (const name of ALL_FORGES) {
       ],
       [
         { '.gatehouse.yml': `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n` },
-        /^✘ teams: hidden members of acme cannot be seen: .* → (?:give the permission Organisation: Members|give the scope read:organization and make)/m,
+        /^✘ teams: these credentials cannot see hidden members of acme: .* → (?:give the permission Organisation: Members|give the scope read:organization and make)/m,
       ],
       [
         { '.gatehouse.yml': 'version: 1\nrules:\n  - id: a\n    requires: {}\n' },
@@ -133,7 +133,7 @@ for (const name of ALL_FORGES) {
       }
     }
     const elsewhere = await ask(['acme/elsewhere']);
-    t.regex(elsewhere.of('repository')[0] ?? '', /^✘ acme\/elsewhere does not exist, or these credentials may not/);
+    t.regex(elsewhere.of('repository')[0] ?? '', /^✘ acme\/elsewhere does not exist, or these credentials cannot/);
     t.deepEqual(elsewhere.of('webhook'), ['? skipped: no repository']);
   });
 
@@ -151,7 +151,7 @@ for (const name of ALL_FORGES) {
     const none = '✔ the policy names none';
     const hidden = onGitHub
       ? none
-      : '✘ the members of the team readers cannot be seen: whether they may write is not known → give the scope read:organization and add Gatehouse’s account to the teams of the repository, except administrators’';
+      : '✘ these credentials cannot see the members of team readers: Gatehouse cannot tell whether they can write → give the scope read:organization and add Gatehouse’s account to the teams of the repository, except administrators’';
     t.is((await toldOf(approved)).teams, hidden);
     const { teams } = await toldOf(`${CONVENTIONAL_TITLES}override: { by: [alice] }\n`);
     t.is(teams, hidden, 'an override counts only by somebody who may write');
@@ -161,7 +161,7 @@ for (const name of ALL_FORGES) {
     t.deepEqual(seen, { code: 0, teams: none }, 'what may not be seen is no fault');
     t.regex(
       said.of('webhook')[0] ?? '',
-      /^\? cannot be checked: these credentials may not list those of the repository/,
+      /^\? cannot be checked: these credentials cannot list the webhooks of the repository/,
     );
   });
 
@@ -195,13 +195,13 @@ test('github: doctor finds what an App lacks: permissions, a secret, its source'
   };
   app.permissions = { ...app.permissions, statuses: 'read' };
   const said = await askDoctor([repository], env);
-  t.regex(said.of('forge')[0] ?? '', /^✔ .* those of gatehouse-app\[bot\]$/);
+  t.regex(said.of('forge')[0] ?? '', /^✔ .* credentials of gatehouse-app\[bot\]$/);
   t.is(said.of('scopes')[0]?.startsWith('✘ the credentials lack: Commit statuses: read and write'), true);
   t.regex(
     said.of('webhook')[0] ?? '',
     /^✘ the webhook of the app, .* has no secret: its deliveries are refused with 401/,
   );
-  t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required from the App 1, which is not Gatehouse/);
+  t.regex(said.of('required status')[0] ?? '', /^✘ gatehouse\/main is required from App 1, which is not Gatehouse/);
 
   const byMembers = `${CONVENTIONAL_TITLES}  - id: members\n    require: { author: '@acme/*' }\n`;
   forge.commit(repository, 'main', { '.gatehouse.yml': byMembers });

@@ -28,7 +28,7 @@ test('after the database was lost no pull request keeps a success it no longer e
   // In any case: the forge's names are the same.
   t.deepEqual(await run(story, story.repository.toUpperCase(), story.repository), {
     code: 0,
-    said: 'A resync of 1 repository is queued.\n',
+    said: 'Queued a resync of 1 repository.\n',
   });
   await story.resynced(since);
   t.is(await story.verdict(number), 'failure');

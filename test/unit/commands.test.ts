@@ -117,7 +117,7 @@ Options:
 Exit codes:
   0   greeted
   3   nobody came
-  64  wrong usage
+  64  invalid usage
 `,
   );
 });

@@ -154,9 +154,9 @@ const UNSEEN = 'contains a line break or another invisible character';
 const UNSEEN_IN_URL = `${UNSEEN}: percent-encode it, or remove it`;
 const NO_TOKEN = 'contains a space, a line break or another character that tokens can’t have';
 const IN_QUOTES = 'has quotes around its value: remove them';
-const NO_REDIS = 'must be a URL with a host that begins with redis:// or rediss://';
-const NO_POSTGRES = 'must be a URL with a host that begins with postgres:// or postgresql://';
-const NO_COLLECTOR = 'must be a URL with a host that begins with http:// or https://';
+const NO_REDIS = 'must be a URL with a host, and start with redis:// or rediss://';
+const NO_POSTGRES = 'must be a URL with a host, and start with postgres:// or postgresql://';
+const NO_COLLECTOR = 'must be a URL with a host, and start with http:// or https://';
 const NO_SIZE = 'must be a size from 1 to 100MiB, such as 26214400 or 25MiB';
 const NO_NAME = 'must be the name of a repository, without its owner, such as .gatehouse';
 
@@ -170,7 +170,7 @@ const FAULTS: readonly (readonly [name: string, fault: string, ...values: readon
   ['FORGE_TOKEN', NO_TOKEN, 'hunter\n2', 'hunter 2', 'hun\u2028ter2', 'hünter2'],
   ['FORGE_TOKEN', IN_QUOTES, "'hunter2'"],
   ['FORGE_URL', UNSEEN_IN_URL, 'https://git.exa\nmple.com'],
-  ['FORGE_URL', 'must be a URL with a host that begins with https:// or http://', 'git.example.com'],
+  ['FORGE_URL', 'must be a URL with a host, and start with https:// or http://', 'git.example.com'],
   ['DATABASE_URL', UNSEEN_IN_URL, 'postgres://user:pass\tword@db/gatehouse'],
   ['DATABASE_URL', IN_QUOTES, '"postgres://db/gatehouse" '],
   ['DATABASE_URL', NO_POSTGRES, 'postgres:', 'postgres://user:p%zz@h/db', 'mysql://user:hunter2@db'],
@@ -182,7 +182,7 @@ const FAULTS: readonly (readonly [name: string, fault: string, ...values: readon
   ['PORT', IN_QUOTES, '"8080"'],
   ['WEBHOOK_BODY_LIMIT', NO_SIZE, '0', '-1', '25MB', '25 MiB', '101MiB', '1e3', 'lots', '99999999999'],
   ['POLICY_REPOSITORY', NO_NAME, 'acme/.gatehouse', '..', '.', 'a b', 'a?b', 'x'.repeat(101)],
-  ['STATUS_CONTEXT', 'may have {base} in braces and nothing else', 'review/{branch}', 'review/{base'],
+  ['STATUS_CONTEXT', 'must not have braces other than {base}', 'review/{branch}', 'review/{base'],
   ['STATUS_CONTEXT', 'must be printable ASCII', 'tick ✔'],
   ['STATUS_CONTEXT', 'must have at most 200 characters', 'x'.repeat(201)],
   ['ENFORCE', 'must be one of true, false', 'no'],
@@ -217,10 +217,10 @@ for (const [change, ...faults] of [
     'WEBHOOK_SECRET: is set twice, as WEBHOOK_SECRET and as WEBHOOK_SECRET_FILE',
   ],
   [{ FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required, or GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY'],
-  [app, 'FORGE_TOKEN: is set together with a GitHub App; set only one of them'],
+  [app, 'FORGE_TOKEN: is set as well as a GitHub App; set only one of them'],
   [{ FORGE_TOKEN: '', GITHUB_APP_ID: '7' }, 'GITHUB_APP_PRIVATE_KEY: is required with GITHUB_APP_ID'],
   [{ FORGE_TOKEN: '', GITHUB_APP_PRIVATE_KEY: pem }, 'GITHUB_APP_ID: is required with GITHUB_APP_PRIVATE_KEY'],
-  [{ ...appAlone, GITHUB_APP_ID: 'abc' }, 'GITHUB_APP_ID: must be the number of the App'],
+  [{ ...appAlone, GITHUB_APP_ID: 'abc' }, 'GITHUB_APP_ID: must be the App’s number'],
   [{ ...appAlone, GITHUB_APP_PRIVATE_KEY: 'junk' }, 'GITHUB_APP_PRIVATE_KEY: must be a private key in PEM'],
   [{ FORGE: 'gitea' }, 'FORGE_URL: is required when FORGE is gitea'],
   [{ ...onGitea, FORGE_TOKEN: '' }, 'FORGE_TOKEN: is required'],

@@ -52,7 +52,7 @@ test('a required status is right by its exact name and its source', async (t) =>
 
 test('a status that is not required is told with those that are, and what to do', async (t) => {
   const none = await requiredStatus([]);
-  t.is(none.message, 'gatehouse/main is not required on main: what Gatehouse says blocks no merge');
+  t.is(none.message, 'gatehouse/main is not required on main: Gatehouse cannot block merges');
   t.regex(none.action ?? '', /^require gatehouse\/main there/);
   const others = await requiredStatus([{ context: 'ci' }, { context: 'gatehouse/master' }]);
   t.regex(others.message, /^gatehouse\/main is not required on main, which requires ci, gatehouse\/master: /);
@@ -109,7 +109,7 @@ test('that there is no webhook is known only where all places are listed', async
 });
 
 const TO_HOOK = 'to https://gatehouse.example.com/webhook';
-const NO_HOOK = 'none leads to https://<host of the door>/webhook';
+const NO_HOOK = 'none points to https://<host of the door>/webhook';
 const ADD_HOOK = 'add one to https://<host of the door>/webhook, or correct the URL';
 
 for (const [what, hooks, said] of [
@@ -123,12 +123,12 @@ for (const [what, hooks, said] of [
   [
     'to another path',
     [{ ...HOOK, url: 'https://gatehouse.example.com/webhooks' }],
-    `${NO_HOOK}; there are others, to gatehouse.example.com → ${ADD_HOOK}`,
+    `${NO_HOOK}; others point to gatehouse.example.com → ${ADD_HOOK}`,
   ],
   [
     'of another service, whose path may be a secret',
     [{ ...HOOK, url: 'https://chat.example.com/hooks/1234' }],
-    `${NO_HOOK}; there are others, to chat.example.com → ${ADD_HOOK}`,
+    `${NO_HOOK}; others point to chat.example.com → ${ADD_HOOK}`,
   ],
 ] satisfies readonly (readonly [string, readonly Hook[], string])[]) {
   test(`a webhook that is ${what} is told with what to do`, async (t) => {
@@ -143,7 +143,7 @@ test('a webhook that leads elsewhere than asked is told with both', async (t) =>
   const elsewhere = 'https://elsewhere.example.com/webhook';
   t.is(
     (await webhook(listed(HOOK), elsewhere)).said,
-    `none leads to ${elsewhere}; there are others, to gatehouse.example.com → add one to ${elsewhere}, or correct the URL`,
+    `none points to ${elsewhere}; others point to gatehouse.example.com → add one to ${elsewhere}, or correct the URL`,
   );
 });
 

@@ -88,6 +88,6 @@ function failed(error: unknown): Result {
   }
   const isKept = error instanceof ForgeError && (error.kind === 'rate-limited' || error.kind === 'refused');
   return isKept
-    ? unknown(`the forge does not tell: ${reason}`, 'run doctor again later, or with other credentials')
+    ? unknown(`the forge does not say: ${reason}`, 'run doctor again later, or with other credentials')
     : wrong(reason, 'fix the cause, and run doctor again');
 }

@@ -18,17 +18,17 @@ import { WEBHOOK_CHECKS } from './webhook.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   usage: ['[owner/repository] [--url <webhook URL>] [--json]'],
-  text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository it also checks
-the policy, the teams, the status that the default branch requires, and the webhook. It changes nothing, and prints no
-secret.
+  text: `Checks an installation: configuration, database, Redis, forge and credentials. With a repository, it also checks
+the policy, its teams, the status required on the default branch, and the webhook. It changes nothing, and never prints
+secrets.
 
-Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skipped, with the reason. A check ends after
-15 seconds at most, and the others continue.`,
+Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skipped, with the reason. A check that takes
+longer than 15 seconds is wrong, and the others continue.`,
   options: {
     url: {
       type: 'string',
       value: 'webhook URL',
-      help: "the URL that webhooks should have; without it, one that ends in /webhook counts as Gatehouse's",
+      help: "the webhook's URL; without it, any URL that ends in /webhook counts as Gatehouse's",
     },
     json: {
       type: 'boolean',
@@ -37,7 +37,7 @@ Each line is one check: ✔ right; ✘ wrong, with what to do; ? unknown or skip
     },
   },
   positionals: { most: 1, expected: 'at most one repository' },
-  settings: 'those of the service. Run it where the worker runs: only a worker has the credentials for the forge.',
+  settings: "the same as the service. Run it where the worker runs: only the worker has the forge's credentials.",
   exitCodes: { 0: 'nothing is wrong, but something may be unknown', 1: 'something is wrong' },
   mayHang: true,
   async run({ values, positionals: [asked] }, terminal) {
@@ -68,7 +68,7 @@ function readConfiguration(env: Environment): Omit<Context, 'asked' | 'webhookUr
     pool: database.ok ? makePool(database.config.databaseUrl, makeLog('silent')) : undefined,
     redisUrl: redis.ok ? redis.config : undefined,
     site: is.worker && forge.ok ? { forge: connectForge(forge.config), settings: forge.config } : undefined,
-    lacks: is.worker ? 'the configuration has faults' : 'no credentials here, a worker has them',
+    lacks: is.worker ? 'the configuration has faults' : 'no credentials here: run it where a worker runs',
     ...{ extras: [], eventsFor: [], hooks: [] },
   };
 }
@@ -109,7 +109,7 @@ function repositoryName(text: string | undefined): string | undefined {
 function webhookUrl(text: string | undefined): string | undefined {
   const url = text === undefined ? undefined : URL.parse(text);
   if (url === null || (url && !/^https?:$/.test(url.protocol))) {
-    throw new UsageError('--url takes the URL of the door, such as https://gatehouse.example.com/webhook');
+    throw new UsageError('--url must be the door’s URL, such as https://gatehouse.example.com/webhook');
   }
   return url && webhookUrlOf(url);
 }

@@ -22,7 +22,9 @@ async function checkPolicyFile(context: Context): Promise<readonly Result[]> {
     return [];
   } catch (error) {
     const [head = '', ...faults] = reasonOf(error).split('\n');
-    return (faults.length > 0 ? faults : [head]).map((fault) => wrong(fault, 'correct it: no worker starts with it'));
+    return (faults.length > 0 ? faults : [head]).map((fault) =>
+      wrong(fault, 'correct it: workers do not start with a faulty policy'),
+    );
   }
 }
 
@@ -40,7 +42,7 @@ async function checkForge(context: Context): Promise<Result> {
   context.accepted = { forge, settings };
   // Only the part of the URL that cannot have a password in it.
   const site = `${FORGES[forge.name].title} at ${new URL(settings.forgeUrl).origin}`;
-  return ok(`${site} takes the credentials, which are those of ${await forge.self()}`);
+  return ok(`${site} accepts the credentials of ${await forge.self()}`);
 }
 
 /** What every review needs, and what the repository needs beside it. */
@@ -48,7 +50,7 @@ async function checkScopes({ accepted, found, extras, lacks }: Context): Promise
   const { inspection } = needed(accepted, lacks).forge;
   const { missing, unknown: reason } = await inspection.grants(found?.repository.name, extras);
   if (missing.length > 0) {
-    const action = 'add them at the forge: docs/connect-github.md and docs/connect-gitea.md say where';
+    const action = 'add them at the forge: see docs/connect-github.md or docs/connect-gitea.md';
     return wrong(`the credentials lack: ${missing.join(', ')}`, action);
   }
   return reason === undefined
@@ -63,7 +65,7 @@ async function checkRepository(context: Context): Promise<Result> {
   const repository = await site.forge.inspection.repository(asked);
   if (repository === undefined) {
     const action = `check its name; ${FORGES[site.forge.name].advice.shareRepository}`;
-    return wrong(`${asked} does not exist, or these credentials may not see it`, action);
+    return wrong(`${asked} does not exist, or these credentials cannot see it`, action);
   }
   context.found = { ...site, repository };
   const { name, defaultBranch, archived, mayWrite } = repository;
@@ -71,7 +73,7 @@ async function checkRepository(context: Context): Promise<Result> {
     return wrong(`${name} is archived: nothing is reviewed`, 'unarchive it');
   }
   if (mayWrite === 'no') {
-    const message = `Gatehouse’s account may not write to ${name}: its commit statuses are refused`;
+    const message = `Gatehouse’s account cannot write to ${name}: the forge refuses its commit statuses`;
     return wrong(message, 'give the account Write access to its code');
   }
   return ok(`${name}, with the default branch ${defaultBranch}`);
@@ -97,7 +99,7 @@ function judgeRequired(required: readonly RequiredStatus[], branch: string, { fo
   // Each that is required must be met, so one that never can be blocks every merge.
   const foreign = exact.find(({ appId }) => appId !== undefined && appId !== own);
   if (foreign !== undefined) {
-    const message = `${name} is required from the App ${foreign.appId}, which is not Gatehouse: it is never met`;
+    const message = `${name} is required from App ${foreign.appId}, which is not Gatehouse: it can never pass`;
     return wrong(message, 'choose Gatehouse’s App as its source, or any source');
   }
   if (exact.length > 0) {
@@ -106,6 +108,6 @@ function judgeRequired(required: readonly RequiredStatus[], branch: string, { fo
   }
   const others = required.map(({ context }) => context).join(', ');
   const instead = others === '' ? '' : `, which requires ${others}`;
-  const message = `${name} is not required on ${branch}${instead}: what Gatehouse says blocks no merge`;
+  const message = `${name} is not required on ${branch}${instead}: Gatehouse cannot block merges`;
   return wrong(message, `require ${name} there: docs/guide-operator.md, Require the status`);
 }

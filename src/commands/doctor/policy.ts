@@ -31,7 +31,7 @@ export async function checkPolicy(context: Context): Promise<readonly Result[]> 
     wrong(`${path} on ${defaultBranch} is ignored because of its name`, `rename it to ${meant}`),
   );
   if (baseline.kind === 'none' && baseline.reason !== undefined) {
-    const action = 'correct that, or unset POLICY_REPOSITORY if no baseline is wanted';
+    const action = 'correct that, or unset POLICY_REPOSITORY if you want no baseline';
     results.push(unknown(`cannot be checked: there is no baseline: ${baseline.reason}`, action));
   }
   if (policy.kind === 'broken') {
@@ -50,7 +50,7 @@ export async function checkPolicy(context: Context): Promise<readonly Result[]> 
 }
 
 function faulty({ file, line, column, message }: Fault): Result {
-  return wrong(`${file}:${line}:${column}: ${message}`, 'fix it; gatehouse check tests the file before it is merged');
+  return wrong(`${file}:${line}:${column}: ${message}`, 'fix it; run gatehouse check before you merge');
 }
 
 function counted(count: number, thing: string): string {
@@ -88,7 +88,10 @@ async function checkTeams({ found, lacks, policy: read }: Context): Promise<read
   const results = await Promise.all(teams.map((team) => checkTeam(forge, team)));
   const { showPermissions } = FORGES[forge.name].advice;
   const unseen = hidden.map((team) =>
-    wrong(`the members of the team ${team} cannot be seen: whether they may write is not known`, showPermissions),
+    wrong(
+      `these credentials cannot see the members of team ${team}: Gatehouse cannot tell whether they can write`,
+      showPermissions,
+    ),
   );
   const none = teams.length === 0 ? [ok('the policy names none')] : [];
   return [...results, ...(unseen.length === 0 ? none : unseen)];
@@ -99,15 +102,15 @@ async function checkTeam(forge: Forge, team: string): Promise<Result> {
   const organisation = organisationOf(team);
   if (organisation === undefined) {
     const members = await forge.teamMembers(team);
-    const hidden = `@${team} does not exist, or its members cannot be seen: its rules are undecided`;
+    const hidden = `@${team} does not exist, or these credentials cannot see its members: its rules are undecided`;
     return members === undefined
       ? wrong(hidden, `${advice.shareTeam}, or correct the name`)
       : ok(`@${team} has ${counted(members.length, 'member')}`);
   }
   // By its own account: it is a member, or nobody else who is not shown is one for certain.
   const { complete } = await forge.organisationMembers(organisation, [await forge.self()]);
-  const hidden = `hidden members of ${organisation} cannot be seen: rules about @${organisation}/* are undecided for others`;
+  const hidden = `these credentials cannot see hidden members of ${organisation}: rules about @${organisation}/* are undecided for others`;
   return complete
-    ? ok(`all members of ${organisation} can be seen`)
+    ? ok(`these credentials can see all members of ${organisation}`)
     : wrong(hidden, `${advice.shareOrganisation}, or correct the name`);
 }

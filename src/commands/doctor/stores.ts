@@ -62,21 +62,21 @@ async function checkRights({ pool, readOnly }: Context): Promise<Result> {
   const tried = onConnection(database, RIGHTS_LIMIT_MS, (client) => lackingRights(client, [DAYS, RECORD]));
   const lacking = await tried.catch((error: unknown) => {
     // Such as a lock, or a table of another version.
-    throw new Skip(`they cannot be tried: ${reasonOf(error)}`);
+    throw new Skip(`cannot try them: ${reasonOf(error)}`);
   });
   const shown = shorten(lacking.join(', '), MAX_SHOWN_CHARACTERS);
   return lacking.length === 0
-    ? ok('may do all that the service does')
+    ? ok('the user has all that the service needs')
     : wrong(`the user lacks ${shown}`, 'grant it, or use the user that ran gatehouse migrate');
 }
 
 async function checkSchema({ pool, readOnly }: Context): Promise<Result> {
   const database = needed(pool, 'no DATABASE_URL');
   needed(readOnly, 'no database');
-  const migrate = 'run gatehouse migrate of this version';
+  const migrate = 'run this version’s gatehouse migrate';
   const state = await onConnection(database, LIMIT_MS, readSchemaState);
   if (state === 'behind') {
-    return wrong(`it is older than version ${SCHEMA_VERSION}, or there is none`, migrate);
+    return wrong(`it is older than version ${SCHEMA_VERSION}, or missing`, migrate);
   }
   if (state === 'too-new') {
     return wrong(`it is newer than this version can use (${SCHEMA_VERSION})`, 'run the newer version of Gatehouse');
@@ -97,7 +97,7 @@ async function checkRedis({ redisUrl }: Context): Promise<Result> {
     await once(probe.redis, 'ready');
     const fault = await probe.check();
     return fault === undefined
-      ? ok('answers, and takes what Gatehouse writes')
+      ? ok('answers, and accepts writes')
       : wrong(`it ${fault.reason}`, fault.action ?? checkAddress);
   } catch (error) {
     return wrong(reasonOf(error), checkAddress);

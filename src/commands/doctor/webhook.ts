@@ -41,11 +41,11 @@ function noHook(lists: readonly HookList[], others: readonly Hook[], target: str
   const hidden = lists.flatMap(({ place, kind }) => (kind === 'hidden' ? [`the ${place}`] : []));
   // Only their hosts: the path of another service's webhook can be a secret.
   const hosts = [...new Set(others.map(({ url }) => URL.parse(url)?.host ?? 'an invalid URL'))].join(', ');
-  const seen = `none leads to ${target}${hosts && `; there are others, to ${hosts}`}`;
+  const seen = `none points to ${target}${hosts && `; others point to ${hosts}`}`;
   return hidden.length === 0
     ? wrong(seen, `add one to ${target}, or correct the URL`)
     : unknown(
-        `cannot be checked: these credentials may not list those of ${hidden.join(', ')}`,
+        `cannot be checked: these credentials cannot list the webhooks of ${hidden.join(', ')}`,
         `if there is none, add one to ${target}`,
       );
 }

@@ -13,27 +13,26 @@ export const backtest = defineCommand({
   ...HISTORY_COMMAND,
   name: 'backtest',
   usage: ['<repository> [--policy <file>] [--limit <number>] [--json]'],
-  text: `Judges the pull requests of a repository that were merged last, at the commit that was merged. Prints how often each
-rule held, and which pull requests would have been stopped, and why. Nothing is written to the forge, and no database
-is needed.
+  text: `Judges a repository's last merged pull requests, at the commit that was merged. Prints how often each rule held, which
+pull requests would have been stopped, and why. It writes nothing to the forge, and doesn't need a database.
 
-The repository is owner/name, or the address of its page on the configured forge.`,
+Name the repository as owner/name, or by its URL on the configured forge.`,
   options: {
     policy: {
       type: 'string',
       value: 'file',
-      help: 'judge by this file instead of the policy of the default branch',
+      help: "judge by this file instead of the default branch's policy",
     },
     limit: LIMIT_OPTION,
     json: { type: 'boolean', default: false, help: 'print everything as one JSON object' },
   },
-  notes: `Files and commits are those of the merge; everything else is judged as of today, and the output says what. What the
-forge no longer has cannot be judged, and is counted as such. Overrides are not considered. It leaves the last 500
-requests of the forge's hourly limit to reviews, where the forge tells what is left.`,
+  notes: `Files and commits are as of the merge. Everything else is as of today, and the output says what. If the forge no longer
+has something, rules about it cannot be judged. Overrides are ignored. It leaves the last 500 requests of the forge's
+hourly limit to reviews, if the forge reports how many are left.`,
   exitCodes: {
     [DONE]: 'done',
-    [UNUSABLE]: 'no policy, a broken policy, no such repository, or no answer from the forge',
-    [STOPPED]: "stopped early, at the forge's limit or because it no longer answered: what was judged is printed",
+    [UNUSABLE]: 'no policy, an invalid policy, no such repository, or no answer from the forge',
+    [STOPPED]: "stopped early, at the forge's limit or because it stopped answering: prints the results so far",
     1: 'failed for another reason',
     ...WRONG_CONFIGURATION,
   },

@@ -26,14 +26,14 @@ const PROGRESS_EVERY = 10;
 /** What the commands that judge merged pull requests have in common. */
 export const HISTORY_COMMAND = {
   positionals: { least: 1, most: 1, expected: 'exactly one repository, as owner/name' },
-  settings: 'as for gatehouse explain.',
+  settings: 'the same as gatehouse explain.',
 } as const;
 
 export const LIMIT_OPTION = {
   type: 'string',
   default: '100',
   value: 'number',
-  help: `how many of the pull requests that were merged last, 1 to ${MAX_LIMIT}; 100 by default`,
+  help: `how many of the last merged pull requests, 1 to ${MAX_LIMIT}; 100 by default`,
 } as const;
 
 export interface HistoryInput {
@@ -78,7 +78,7 @@ export async function overHistory(
     const policy = found && (await policyFor(judging, found));
     const list = found && (await judging.forge.merged.list(found.name, limit));
     if (found === undefined || policy === undefined || list === undefined) {
-      throw new NothingToJudge(`${name} does not exist, or these credentials may not see it`);
+      throw new NothingToJudge(`${name} does not exist, or these credentials cannot see it`);
     }
     if (list.merged.length === 0) {
       terminal.stderr.write(`${found.name} has no merged pull requests: there is nothing to judge.\n`);

@@ -30,11 +30,11 @@ export const init = defineCommand({
   ...HISTORY_COMMAND,
   name: 'init',
   usage: ['<repository> [--write] [--limit <number>]'],
-  text: `Prints a policy of those recipes of docs/cookbook.md that at least ${LEAST_SHARE * 100} % of the pull requests merged last met, with
-the share beside each. A recipe that applied to none of them is left out, and so is one that is a whole policy. Nothing
-is written to the forge. It judges as gatehouse backtest does, whose help says more.`,
+  text: `Prints a policy of the recipes in docs/cookbook.md that at least ${LEAST_SHARE * 100}% of the last merged pull requests met, each with
+its share. It leaves out recipes that never held, or that are whole policies. It writes nothing to the forge, and judges
+like gatehouse backtest: see its help.`,
   options: {
-    write: { type: 'boolean', default: false, help: `write ${FILE} here; never over an existing policy` },
+    write: { type: 'boolean', default: false, help: `write ${FILE} here; never replaces a policy` },
     limit: LIMIT_OPTION,
   },
   exitCodes: {
@@ -59,7 +59,7 @@ async function proposePolicy(
   };
   const present = write ? firstPolicyFile(await policyFilesIn(folder)) : undefined;
   if (present !== undefined) {
-    return failed(`${present} exists already, and is not replaced`);
+    return failed(`${present} already exists, and init does not replace it`);
   }
   const recipes = recipesIn(await readFile(COOKBOOK, 'utf8'));
   const found = await overHistory('init', input, terminal, async ({ workers }, { name }) => {

@@ -23,13 +23,12 @@ const EXPECTED = 'a pull request URL, or --since, --until and --repository, or -
 export const audit = defineCommand({
   name: 'audit',
   usage: ['<pull request URL> [options]', '--since <when> [options]'],
-  text: `Prints the record of verdicts, as long as AUDIT_DAYS keeps it: the result of each rule, who approved, who overrode,
-the texts it was judged by, and what was posted. One pull request is printed in full, oldest first. Otherwise each row
-is one line, newest first.`,
+  text: `Prints the recorded verdicts of the last AUDIT_DAYS: each rule's result, who approved, who overrode, the policy texts,
+and what was posted. It prints one pull request in full, oldest first; otherwise one line per row, newest first.`,
   options: {
     since: { type: 'string', value: 'when', help: `only what was recorded since then: ${TIME_HELP}` },
-    until: { type: 'string', value: 'when', help: 'only what was recorded before' },
-    repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
+    until: { type: 'string', value: 'when', help: 'only what was recorded before then' },
+    repository: { type: 'string', value: 'owner/name', help: 'only this repository' },
     limit: {
       type: 'string',
       default: String(DEFAULT_ROWS),
@@ -39,14 +38,14 @@ is one line, newest first.`,
     json: {
       type: 'boolean',
       default: false,
-      help: 'print one JSON object a line with everything that is recorded, for programs',
+      help: 'print one JSON object per line with everything recorded, for programs',
     },
     text: { type: 'string', value: 'digest', help: 'print the policy or CODEOWNERS with this digest, byte by byte' },
   },
   positionals: { most: 1, expected: EXPECTED },
   settings: 'DATABASE_URL',
   exitCodes: {
-    0: 'done, also if nothing was found',
+    0: 'done, even if nothing was found',
     1: 'failed, or there is no text with this digest',
     ...UNUSABLE_DATABASE,
   },
@@ -58,7 +57,7 @@ is one line, newest first.`,
     }
     const ref = address === undefined ? undefined : pullRequestAt(address);
     if (address !== undefined && ref === undefined) {
-      throw new UsageError(`${address} is not the page of a pull request`);
+      throw new UsageError(`${address} is not a pull request URL`);
     }
     const filter = {
       repository,
@@ -90,7 +89,7 @@ async function printRecord(
   if (found.length === 0) {
     stderr.write('Nothing is recorded.\n');
   } else if (found.length > limit) {
-    stderr.write(`There are more rows than ${limit}: these are the newest. See --limit and --until.\n`);
+    stderr.write(`These are the newest ${limit} rows; there are more. See --limit and --until.\n`);
   }
   return 0;
 }

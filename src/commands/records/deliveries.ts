@@ -14,11 +14,11 @@ const MAX_ROWS = 10_000;
 export const deliveries = defineCommand({
   name: 'deliveries',
   usage: ['[options]'],
-  text: 'Lists the acknowledged deliveries, newest first, as long as RETENTION_DAYS keeps them.',
+  text: 'Lists the acknowledged deliveries of the last RETENTION_DAYS, newest first.',
   options: {
     event: { type: 'string', value: 'type', help: 'only these events, such as pull_request' },
-    repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
-    'pull-request': { type: 'string', value: 'number', help: 'only of this pull request of the repository' },
+    repository: { type: 'string', value: 'owner/name', help: 'only this repository' },
+    'pull-request': { type: 'string', value: 'number', help: 'only this pull request of --repository' },
     since: { type: 'string', value: 'when', help: `only those received since then: ${TIME_HELP}` },
     limit: {
       type: 'string',
@@ -26,7 +26,7 @@ export const deliveries = defineCommand({
       value: 'count',
       help: `at most this many, up to ${MAX_ROWS}; ${DEFAULT_ROWS} by default`,
     },
-    json: { type: 'boolean', default: false, help: 'print one JSON object a line, for programs' },
+    json: { type: 'boolean', default: false, help: 'print one JSON object per line, for programs' },
     body: {
       type: 'string',
       value: 'delivery id',
@@ -35,7 +35,7 @@ export const deliveries = defineCommand({
   },
   settings: 'DATABASE_URL',
   exitCodes: {
-    0: 'done, also if nothing was found',
+    0: 'done, even if nothing was found',
     1: 'failed, or there is no delivery with this id',
     ...UNUSABLE_DATABASE,
   },

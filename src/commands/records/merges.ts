@@ -13,19 +13,19 @@ const SHA_SHOWN = 10;
 export const merges = defineCommand({
   name: 'merges',
   usage: ['[owner/name] [options]'],
-  text: `Prints the pull requests that were merged, and the pushes to default branches that no pull request brought, oldest
-first: who merged or pushed, what Gatehouse's status was at that moment, and who had overridden a rule.`,
+  text: `Prints merged pull requests, and pushes to default branches without a pull request, oldest first: who merged or pushed,
+Gatehouse's status at that moment, and who had overridden a rule.`,
   options: {
     since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
-    json: { type: 'boolean', default: false, help: 'print one JSON object a line with everything that is recorded' },
-    csv: { type: 'boolean', default: false, help: 'print comma-separated values, with a line of names' },
+    json: { type: 'boolean', default: false, help: 'print one JSON object per line with everything recorded' },
+    csv: { type: 'boolean', default: false, help: 'print comma-separated values, with a header line' },
   },
   positionals: { most: 1, expected: 'at most one repository, owner/name' },
   settings: 'DATABASE_URL',
-  exitCodes: { 0: 'done, also if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
+  exitCodes: { 0: 'done, even if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
   async run({ values: { since, json, csv }, positionals: [repository] }, { stdout, stderr, env }) {
     if (json && csv) {
-      throw new UsageError('--json or --csv, not both');
+      throw new UsageError('use --json or --csv, not both');
     }
     const filter = { repository, since: parseTime('--since', since, Date.now()) };
     const { databaseUrl } = configured(parseDatabaseConfig(env));

@@ -15,17 +15,17 @@ import type { Terminal } from '../terminal.ts';
 export const replay = defineCommand({
   name: 'replay',
   usage: ['<delivery id…>', '--dead-letters [owner/name | owner/name#7 …]'],
-  text: `Queues the review that a stored delivery requested again. A review reads the current state of the pull request, so
-replaying is always safe: a review that was not needed changes nothing.`,
+  text: `Requeues the review that a stored delivery requested. A review reads the pull request's current state, so replaying is
+always safe: an unneeded review changes nothing.`,
   options: {
     'dead-letters': {
       type: 'boolean',
       default: false,
-      help: 'queue the reviews that failed in their last attempt again: all of them, or those of the named repositories and pull requests',
+      help: 'requeue the reviews that failed in their last attempt: all of them, or those of the repositories and pull requests that you name',
     },
   },
   positionals: { most: Number.POSITIVE_INFINITY, expected: 'delivery ids or --dead-letters' },
-  settings: 'DATABASE_URL; with REDIS_URL the workers are notified, otherwise they find the jobs within seconds.',
+  settings: 'DATABASE_URL, and REDIS_URL to notify the workers; otherwise they find the jobs within seconds.',
   exitCodes: {
     0: 'each review was queued or was already in the queue, or the delivery requests no review',
     1: 'failed, or nothing was found for one of the names',
@@ -45,9 +45,7 @@ replaying is always safe: a review that was not needed changes nothing.`,
           ? await reviveLetters(queue, named, terminal)
           : await replayDeliveries(pool, queue, positionals, terminal);
         if (queued && !(await queue.wakeWorkers())) {
-          terminal.stderr.write(
-            'The workers could not be notified over Redis; they will find the jobs at their next poll.\n',
-          );
+          terminal.stderr.write('Cannot notify the workers over Redis; they will find the jobs at their next poll.\n');
         }
         return failed ? 1 : 0;
       } finally {
@@ -94,7 +92,7 @@ async function replayDeliveries(
     }
     const { request } = read;
     if (request === undefined) {
-      stdout.write(`${id}: asks for no review (${visible(read.event)})\n`);
+      stdout.write(`${id}: requests no review (${visible(read.event)})\n`);
       continue;
     }
     const requeued = await queue.requeue(request);
@@ -148,7 +146,7 @@ interface Name {
 function readName(text: string): Name {
   const [, repository, digits] = /^([\w.-]+\/[\w.-]+)(?:#(\d{1,10}))?$/.exec(text) ?? [];
   if (repository === undefined) {
-    throw new UsageError(`"${text}" is neither owner/name nor owner/name#7`);
+    throw new UsageError(`"${text}" must be owner/name or owner/name#7`);
   }
   return {
     text,

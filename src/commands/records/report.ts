@@ -15,23 +15,27 @@ const MAX_RULES = 10_000;
 export const report = defineCommand({
   name: 'report',
   usage: ['[options]'],
-  text: `Prints from the record of verdicts, rule by rule, how often a rule began to fail, was overridden, and began to hold
-after it had not held, and how long that took, first the rules that failed most. A rule that waits for people has not
-failed, but the time until it holds counts. A second table has the rules of level observe: how many pull requests each
-would have failed, or left waiting. A third one counts merges by their outcome.`,
+  text: `Prints, for each rule, how often it started to fail, was overridden, and held again, and how long that took. The rules
+that failed most come first. A rule that waits for people hasn't failed, but the time until it holds counts. A second
+table shows rules of level observe: how many pull requests each would have failed, or left waiting. A third table counts
+merges by outcome.`,
   options: {
     since: { type: 'string', default: DEFAULT_SINCE, value: 'when', help: `${TIME_HELP}; ${DEFAULT_SINCE} by default` },
-    repository: { type: 'string', value: 'owner/name', help: 'only of this repository' },
+    repository: { type: 'string', value: 'owner/name', help: 'only this repository' },
     limit: {
       type: 'string',
       default: String(DEFAULT_RULES),
       value: 'count',
       help: `at most this many rules of each kind, up to ${MAX_RULES}; ${DEFAULT_RULES} by default`,
     },
-    json: { type: 'boolean', default: false, help: 'print one JSON object a line, for programs; times are in seconds' },
+    json: {
+      type: 'boolean',
+      default: false,
+      help: 'print one JSON object per line, for programs; times are in seconds',
+    },
   },
   settings: 'DATABASE_URL',
-  exitCodes: { 0: 'done, also if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
+  exitCodes: { 0: 'done, even if nothing was found', 1: 'failed', ...UNUSABLE_DATABASE },
   async run({ values }, terminal) {
     const since = parseTime('--since', values.since, Date.now());
     const filter = { repository: values.repository, since };
@@ -48,9 +52,7 @@ would have failed, or left waiting. A third one counts merges by their outcome.`
     } else if (tables.length > 0) {
       terminal.stdout.write(tables.join('\n'));
     } else {
-      terminal.stderr.write(
-        'No rule has failed, was overridden, began to pass or was observed, and nothing was merged.\n',
-      );
+      terminal.stderr.write('No rule failed, was overridden, held again or was observed, and nothing was merged.\n');
     }
     return 0;
   },

@@ -21,7 +21,7 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
   const clientOf = (of: string) => makeGiteaClient(connection.fetchFor(scopeOfToken(of)), connection.apiUrl, of);
   const missing = await explained('FORGE_TOKEN', undefined, missingScopes(clientOf(token)));
   if (missing.length > 0) {
-    throw new Error(`FORGE_TOKEN: it does not have ${missing.join(', ')}; create a token with these scopes too`);
+    throw new Error(`FORGE_TOKEN lacks ${missing.join(', ')}; create a token that also has these scopes`);
   }
 
   const client = clientOf(setupToken ?? token);
@@ -74,7 +74,7 @@ function refusalOf({ status, message }: ForgeError, owner: string | undefined): 
   if (status === 403) {
     return /required scope/.test(message)
       ? `it does not have the scope ${scope}`
-      : `its account may not change the settings of ${owner}: use a token of ${who} in SETUP_TOKEN`;
+      : `its account cannot change the settings of ${owner}: set SETUP_TOKEN to a token of ${who}`;
   }
-  return status === 404 ? `there is no ${kind} ${owner}, or its account may not see it` : undefined;
+  return status === 404 ? `there is no ${kind} ${owner}, or its account cannot see it` : undefined;
 }

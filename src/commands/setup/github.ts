@@ -7,7 +7,7 @@ import { openManifestPage } from './page.ts';
 export async function setUpGitHub({ connection, options, say }: SetupContext): Promise<ForgeResult> {
   const { hostname } = new URL(options.webhookUrl);
   if (/(?:^|\.)localhost$|^127\.|^\[::1\]$/.test(hostname)) {
-    throw new UsageError('--url: GitHub cannot reach a loopback address; it must be one that GitHub reaches');
+    throw new UsageError('--url: GitHub cannot reach a loopback address; use one that it can reach');
   }
   const page = await openManifestPage(options);
   const { port } = new URL(page.url);

@@ -17,10 +17,24 @@ export const SETUP_OPTIONS = {
     help: 'where people open the forge; FORGE_URL or github.com by default',
   },
   url: { type: 'string', value: 'url', help: 'where the forge reaches Gatehouse; /webhook is added' },
-  repository: { type: 'string', multiple: true, value: 'owner/name', help: 'gets the webhook; may be repeated' },
-  organisation: { type: 'string', value: 'name', help: 'gets the webhook, or on GitHub owns the App' },
+  repository: {
+    type: 'string',
+    multiple: true,
+    value: 'owner/name',
+    help: 'a repository that gets the webhook; repeatable',
+  },
+  organisation: {
+    type: 'string',
+    value: 'name',
+    help: 'an organisation that gets the webhook, or on GitHub owns the App',
+  },
   kubernetes: { type: 'boolean', default: false, help: 'write a Secret and values for the chart, instead of .env' },
-  namespace: { type: 'string', default: 'gatehouse', value: 'name', help: 'that of the Secret; gatehouse by default' },
+  namespace: {
+    type: 'string',
+    default: 'gatehouse',
+    value: 'name',
+    help: "the Secret's namespace; gatehouse by default",
+  },
   folder: { type: 'string', default: '.', value: 'path', help: 'where to write; the current folder by default' },
 } as const;
 
@@ -48,19 +62,19 @@ export function readOptions(values: SetupValues, { env, folder }: Pick<Terminal,
   const { repository: repositories = [], organisation, kubernetes, namespace } = values;
   const forge = required('--forge', values.forge ?? FORGE);
   if (!isForgeName(forge)) {
-    throw new UsageError(`--forge: it must be one of ${FORGE_NAMES.join(', ')}`);
+    throw new UsageError(`--forge must be one of ${FORGE_NAMES.join(', ')}`);
   }
   const { defaultUrl } = FORGES[forge];
   const forgeUrl = urlOf('--forge-url', values['forge-url'] ?? FORGE_URL ?? defaultUrl).href.replace(/\/+$/, '');
   const url = urlOf('--url', values.url);
   if (!repositories.every((repository) => REPOSITORY.test(repository))) {
-    throw new UsageError('--repository: it must be owner/name');
+    throw new UsageError('--repository must be owner/name');
   }
   if (organisation !== undefined && !ORGANISATION.test(organisation)) {
-    throw new UsageError('--organisation: it must be the name of an account');
+    throw new UsageError('--organisation must be the name of an account');
   }
   if ((given.DATABASE_URL === undefined) !== (given.REDIS_URL === undefined)) {
-    throw new UsageError('DATABASE_URL and REDIS_URL belong together: set both, or neither');
+    throw new UsageError('set both DATABASE_URL and REDIS_URL, or neither');
   }
   const settings = { FORGE: forge, FORGE_URL: forgeUrl === defaultUrl ? undefined : forgeUrl, ...given };
   return {
@@ -81,10 +95,10 @@ export function required(name: string, value: string | undefined): string {
 function urlOf(option: string, value: string | undefined): URL {
   const url = URL.parse(required(option, value));
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError(`${option}: it must be a URL that begins with https:// or http://`);
+    throw new UsageError(`${option} must be a URL that starts with https:// or http://`);
   }
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${option}: it must not have a password, a query or a fragment`);
+    throw new UsageError(`${option} must not have a password, a query or a fragment`);
   }
   return url;
 }

@@ -43,7 +43,7 @@ export async function openManifestPage(wishes: AppWishes, startTimer: StartTimer
 
   function answerTo(url: URL | null): readonly [status: number, html: string] {
     if (!server.listening) {
-      return [410, 'This page was used already. The terminal shows the result.'];
+      return [410, 'This page was already used. The terminal shows the result.'];
     }
     if (url?.pathname === `/${state}`) {
       return [200, formPage(action, manifestOf(wishes, `${origin}/registered`))];
@@ -64,7 +64,7 @@ export async function openManifestPage(wishes: AppWishes, startTimer: StartTimer
   }
 
   startTimer(MAX_OPEN_MS).addEventListener('abort', () => {
-    code.reject(new Error('the page was not used within 10 minutes: run gatehouse setup again'));
+    code.reject(new Error('no one used the page within 10 minutes: run gatehouse setup again'));
     server.close();
   });
   return { url: `${origin}/${state}`, code: code.promise };

@@ -11,18 +11,18 @@ import { setUpGitHub } from './github.ts';
 import { nextSteps } from './next.ts';
 import { readOptions, SETUP_OPTIONS, type SetupOptions } from './options.ts';
 
-const TEXT = `Connects Gatehouse to a forge, and writes the settings that it runs with.
+const TEXT = `Connects Gatehouse to a forge, and writes its settings.
   GitHub           registers an App: serves a page for your browser on 127.0.0.1, for at most 10 minutes
-  Gitea, Forgejo   checks the token of Gatehouse's account, and creates the webhook. One to the same URL is replaced
-It overwrites no file: where one exists already, it stops before it changes anything at the forge.`;
+  Gitea, Forgejo   checks the token of Gatehouse's account, and creates the webhook. It replaces one to the same URL
+It never overwrites a file: if one exists, it stops before it changes anything at the forge.`;
 
 const NOTES = `Variables, each also as NAME_FILE, a path to read it from:
   FORGE_TOKEN   Gitea, Forgejo: the token that Gatehouse runs with
-  SETUP_TOKEN   Gitea, Forgejo: one that makes the webhook, where FORGE_TOKEN may not. Used once and not stored
-  WEBHOOK_SECRET   Gitea, Forgejo: that of webhooks that stay; otherwise one is generated
-  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   are written unchanged. Without the first two, the settings are for a trial
+  SETUP_TOKEN   Gitea, Forgejo: a token to create the webhook, if FORGE_TOKEN can't. Used once and not stored
+  WEBHOOK_SECRET   Gitea, Forgejo: the secret of webhooks to keep; otherwise setup generates one
+  DATABASE_URL, REDIS_URL, STATUS_CONTEXT   written unchanged. Without the first two, the settings are for a trial
 
-Secrets are written to files that only you may read, and never printed.`;
+Setup writes secrets to files that only you can read, and never prints them.`;
 
 /** Stands in for what is not known yet, so that everything else is checked before the forge is asked. */
 const TO_COME = {
@@ -62,7 +62,7 @@ async function runSetup(options: SetupOptions, { stdout }: Terminal): Promise<0>
     const result = await SET_UP[forge]({ options, connection, say });
     const files = filesOf(options, { ...options.settings, ...result.settings });
     await writeFiles(files);
-    say(`✔ Written, for you alone to read: ${Object.keys(files).join(', ')}`);
+    say(`✔ Written, readable only by you: ${Object.keys(files).join(', ')}`);
     await result.afterWriting?.();
     say(nextSteps(options, result, connection.apiUrl, config.statusContext));
     return 0;

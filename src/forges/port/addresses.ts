@@ -42,7 +42,7 @@ export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: 
   const word = FORGES[forge].pullRequestSegment;
   const example = `${forgeUrl.replace(/\/+$/, '')}/owner/name/${word}/7`;
   if (!URL.canParse(address)) {
-    return { ok: false, reason: `"${address}" is not a URL; one looks like ${example}` };
+    return { ok: false, reason: `"${address}" is not a URL; expected one such as ${example}` };
   }
 
   const { origin, pathname, protocol } = new URL(address);
@@ -50,7 +50,7 @@ export function readPullRequestUrl(forge: ForgeName, forgeUrl: string, address: 
   const [, base = '', repository = '', digits = ''] = page.exec(pathname) ?? [];
   const number = Number(digits);
   if (!/^https?:$/.test(protocol) || number < 1 || number > MAX_PULL_REQUEST_NUMBER) {
-    return { ok: false, reason: `${address} is not the page of a pull request; one looks like ${example}` };
+    return { ok: false, reason: `${address} is not a pull request URL; expected one such as ${example}` };
   }
   // FORGE_URL may name the page that people open or the API itself; either way the API is the same.
   if (apiUrlOf(forge, `${origin}${base}`) !== apiUrlOf(forge, forgeUrl)) {
@@ -75,14 +75,14 @@ export function readRepository(forge: ForgeName, forgeUrl: string, text: string)
   }
   const example = `owner/name, or ${forgeUrl.replace(/\/+$/, '')}/owner/name`;
   if (!/^https?:/.test(text) || !URL.canParse(text)) {
-    return { ok: false, reason: `"${text}" is not a repository; one looks like ${example}` };
+    return { ok: false, reason: `"${text}" is not a repository; expected ${example}` };
   }
   const { origin, pathname } = new URL(text);
   const [, base = '', repository] = /^(.*?)\/([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(pathname) ?? [];
   if (repository === undefined || apiUrlOf(forge, `${origin}${base}`) !== apiUrlOf(forge, forgeUrl)) {
     return {
       ok: false,
-      reason: `${text} is not a repository of the configured forge, ${forge} at ${forgeUrl}; one looks like ${example}`,
+      reason: `${text} is not a repository of the configured forge, ${forge} at ${forgeUrl}; expected ${example}`,
     };
   }
   return { ok: true, repository };

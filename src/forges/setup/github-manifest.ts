@@ -20,7 +20,7 @@ export function manifestOf({ webhookUrl }: AppWishes, redirectUrl: string): obje
     url: new URL(webhookUrl).origin,
     hook_attributes: { url: webhookUrl, active: true },
     redirect_url: redirectUrl,
-    description: 'Reviews pull requests by the rules in their repository.',
+    description: 'Reviews pull requests against the rules in their repository.',
     public: false,
     default_permissions: Object.fromEntries(APP_PERMISSIONS.map(({ key, access }) => [key, access])),
     default_events: APP_EVENTS.map(({ key }) => key),
