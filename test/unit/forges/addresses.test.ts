@@ -18,7 +18,7 @@ test("the API's address follows from the one that people use", (t) => {
 });
 
 const ELSEWHERE = 'is not on the configured forge';
-const NO_PAGE = 'looks like https://github.com/owner/name/pull/7';
+const NO_PAGE = 'expected one such as https://github.com/owner/name/pull/7';
 
 test('an address is read as a pull request of the configured forge, or the reason is given', (t) => {
   for (const [forge, forgeUrl, address, wrong] of [
