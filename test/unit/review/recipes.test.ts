@@ -7,7 +7,7 @@ const cookbook = await readFile(new URL('../../../docs/cookbook.md', import.meta
 
 test('the recipes of the cookbook that are one rule make one policy together', (t) => {
   const recipes = recipesIn(cookbook);
-  t.is(recipes.length, 19);
+  t.is(recipes.length, 20);
   t.is(recipes[0]?.title, 'Conventional titles');
   t.false(
     recipes.some(({ title }) => title === 'A hotfix at night'),
