@@ -1,11 +1,17 @@
+/** `npm run schema` writes docs/schema.md from the policy's JSON Schema: every key, what it takes, and what it means. */
+import { readFile, writeFile } from 'node:fs/promises';
+
+const DOCS = new URL('../docs/', import.meta.url);
+
 /** What is used of JSON Schema, draft 7. */
 export interface Schema {
   readonly description?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly $ref?: string;
   readonly items?: Schema;
+  readonly allOf?: readonly Schema[];
   readonly anyOf?: readonly Schema[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -16,11 +22,11 @@ const TITLES: Readonly<Record<string, string>> = {
   policy: 'The policy',
   rule: 'A rule',
   condition: 'A condition',
+  checks: 'Checks',
   case: 'A case',
   given: 'The pull request of a case',
 };
 
-/** The policy's schema as a page: every key, what it takes, and what it means. */
 export function schemaPage({ definitions = {} }: Schema): string {
   const sections = Object.entries(definitions).map(([name, schema]) =>
     [
@@ -29,7 +35,7 @@ export function schemaPage({ definitions = {} }: Schema): string {
       `| Key | Takes | Meaning |\n|---|---|---|\n${rowsOf(schema, '').join('\n')}`,
     ].join('\n\n'),
   );
-  return `# Schema of the policy\n\nEvery key of \`.gatehouse.yml\`. [Rules](rules.md) explains them with examples; [the schema itself](gatehouse.schema.json) is for editors.\n\n${sections.join('\n\n')}\n`;
+  return `# Schema of the policy\n\n<!-- Written by \`npm run schema\` -->\n\nEvery key of \`.gatehouse.yml\`. [Rules](rules.md) explains them with examples; [the schema itself](gatehouse.schema.json) is for editors.\n\n${sections.join('\n\n')}\n`;
 }
 
 function rowsOf(schema: Schema, parent: string): readonly string[] {
@@ -37,12 +43,14 @@ function rowsOf(schema: Schema, parent: string): readonly string[] {
     const path = parent + key;
     const required = schema.required?.includes(key) ? '; required' : '';
     const row = `| \`${path}\` | ${takes(value).replaceAll('|', '\\|')}${required} | ${(value.description ?? '').replaceAll('|', '\\|')} |`;
-    return [row, ...[value, ...(value.anyOf ?? [])].flatMap((inner) => rowsOf(inner, `${path}.`))];
+    const inside = [value, ...(value.anyOf ?? [])].flatMap((inner) => rowsOf(inner, `${path}.`));
+    return [row, ...inside, ...rowsOf(value.items ?? {}, `${path}[].`)];
   });
 }
 
 function takes(schema: Schema): string {
-  const { $ref, anyOf, items, type } = schema;
+  const { allOf, anyOf, items, type } = schema;
+  const $ref = schema.$ref ?? allOf?.[0]?.$ref;
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1) ?? '';
     return `[${(TITLES[name] ?? name).toLowerCase()}](#${(TITLES[name] ?? name).toLowerCase().replaceAll(' ', '-')})`;
@@ -54,5 +62,10 @@ function takes(schema: Schema): string {
   if (values.length > 0) {
     return values.map((value) => `\`${JSON.stringify(value).replaceAll('"', '')}\``).join(', ');
   }
-  return items === undefined ? (type ?? 'anything') : `list of ${takes(items)}`;
+  return items === undefined ? [type ?? 'anything'].flat().join(', or ') : `list of ${takes(items)}`;
+}
+
+if (import.meta.main) {
+  const schema = JSON.parse(await readFile(new URL('gatehouse.schema.json', DOCS), 'utf8'));
+  await writeFile(new URL('schema.md', DOCS), schemaPage(schema));
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { anchorOf } from '../../site/anchor.ts';
 import test from '../helpers/test.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,16 +31,7 @@ function linksIn(markdown: string): readonly string[] {
 /** The names that a forge gives to headings. */
 function anchorsIn(markdown: string): ReadonlySet<string> {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.*)$/gm)];
-  return new Set(
-    headings.map(([, heading = '']) =>
-      heading
-        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-        .trim()
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set(headings.map(([, heading = '']) => anchorOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))));
 }
 
 test('every link of the documents within the repository leads somewhere', async (t) => {

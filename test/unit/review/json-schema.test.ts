@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import * as z from 'zod';
+import { schemaPage } from '../../../site/schema-page.ts';
 import { OUTCOME_WORDS } from '../../../src/review/cases/schema.ts';
 import { casesJsonSchema, policyJsonSchema } from '../../../src/review/json-schema.ts';
 import { CASES_PATH, POLICY_PATHS } from '../../../src/review/policy/paths.ts';
@@ -16,6 +17,10 @@ test('the JSON Schema that is checked in is the one that is made (npm run schema
 test('the JSON Schema of cases that is checked in is the one that is made', async (t) => {
   const text = await readFile(new URL('../../../docs/gatehouse.test.schema.json', import.meta.url), 'utf8');
   t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(casesJsonSchema())));
+});
+
+test('the page of the JSON Schema that is checked in is the one that is made', async (t) => {
+  t.is(await readDocument('schema.md'), schemaPage(JSON.parse(await readDocument('gatehouse.schema.json'))));
 });
 
 test('SchemaStore’s entries name each schema by its $id, and the files that it is for', async (t) => {
