@@ -173,7 +173,7 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     expected: say`every commit ${described(wanted)}`,
     found:
       lacking.length > 0
-        ? say`${lacking.length === 1 ? ["1 commit doesn't"] : [`${lacking.length} commits don't`]}: ${listed(lacking)}`
+        ? say`${lacking.length === 1 ? ["1 commit doesn't"] : [`${lacking.length} commits don't`]} meet this: ${listed(lacking)}`
         : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, by.teams)}`,
   };
 }
