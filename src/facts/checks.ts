@@ -97,7 +97,7 @@ export const checks = defineFact({
       suites: z
         .array(suite, { error: 'a list of check suites' })
         .optional()
-        .describe('Check suites, of GitHub, beside their runs. Default: none.'),
+        .describe('Check suites, on GitHub, in addition to their runs. Default: none.'),
       checks_complete: flag.optional().describe('false: there are more checks, which could not be read.'),
     },
     of({ checks: given = [], suites = [], checks_complete: complete = true }) {

@@ -26,7 +26,7 @@ const conversation = z.strictObject(
     answered_by: names
       .nullable()
       .optional()
-      .describe('Logins of who wrote in it later; null where the forge does not tell all. Default: nobody.'),
+      .describe('Logins of who wrote in it later; null where the forge does not tell all. Default: no one.'),
   },
   { error: 'a conversation, such as { by: sally }' },
 );

@@ -25,7 +25,7 @@ const review = z.strictObject(
     official: flag
       .nullable()
       .optional()
-      .describe('Whether the author may write to the repository; null where the forge does not say. Default: true.'),
+      .describe('Whether the author can write to the repository; null where the forge does not say. Default: true.'),
     bot: flag.optional().describe('Whether the author is a bot.'),
   },
   { error: 'a review, such as { author: sally }' },

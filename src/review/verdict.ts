@@ -229,7 +229,7 @@ const rules = (amount: number): string => `${amount} ${amount === 1 ? 'rule' : '
 /** Two rules may wait for the same. */
 function waitingFor(findings: readonly Finding[], aside: string): string {
   const awaited = new Set(findings.map(({ reasons }) => bare(awaitedIn(reasons))));
-  return statusDescription(`Waiting for ${[...awaited].join(' and ')}${aside}`);
+  return statusDescription(`Waiting for ${[...awaited].join('; ')}${aside}`);
 }
 
 function overriddenFor(overrides: readonly Override[]): string {

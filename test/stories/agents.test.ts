@@ -29,7 +29,7 @@ for (const name of FORGES) {
     await scene.comment(number, 'bob', command);
     await scene.comment(number, 'review-bot', command);
     t.is(await scene.verdict(number), 'pending');
-    t.regex(scene.comments(number).join(), /by `bob` was written by somebody who made a commit of this pull request/);
+    t.regex(scene.comments(number).join(), /by `bob` was written by someone who made a commit of this pull request/);
     t.regex(scene.comments(number).join(), /by `review-bot` was written by a bot/);
     t.false(scene.states(number).includes('success'));
     await scene.review(number, 'carol', 'approved');

@@ -9,7 +9,7 @@ export const given = z
       ...GIVEN_SHAPE,
       machine_accounts: names
         .optional()
-        .describe('What the operator has set (MACHINE_ACCOUNTS), beside the machine_accounts of the policy.'),
+        .describe('What the operator has set (MACHINE_ACCOUNTS), in addition to machine_accounts of the policy.'),
     },
     { error: 'a pull request, such as { title: Add docs }' },
   )

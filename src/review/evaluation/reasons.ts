@@ -39,13 +39,13 @@ export function reasonsOf({ outcome, when, require, forbid }: EvaluatedRule): re
   }
   const unsure = outcome === 'undecided' && when?.outcome === 'undecided' ? partsOf(when, 'undecided') : [];
   return [
-    ...unsure.map((reason) => ({ ...reason, inWhen: true as const })),
+    ...unsure,
     ...(require === undefined ? [] : against(require, true)),
     ...(forbid === undefined ? [] : against(forbid, false)),
   ];
 }
 
-/** The predicates with this outcome, such as those that others have yet to report. */
+/** The predicates of a `when` with this outcome, such as those that others have yet to report. */
 function partsOf(condition: EvaluatedCondition, outcome: 'awaited' | 'undecided'): readonly PredicateReason[] {
   switch (condition.kind) {
     case 'not':
@@ -54,7 +54,7 @@ function partsOf(condition: EvaluatedCondition, outcome: 'awaited' | 'undecided'
     case 'any':
       return condition.parts.flatMap((part) => partsOf(part, outcome));
     case 'predicate':
-      return condition.outcome === outcome ? [reasonOf(condition, true)] : [];
+      return condition.outcome === outcome ? [{ ...reasonOf(condition, true), inWhen: true }] : [];
   }
 }
 

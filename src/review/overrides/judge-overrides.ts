@@ -109,13 +109,13 @@ function refusalOfComment({ comment, command }: Claim, context: ClaimContext): T
     return say`was written by a bot`;
   }
   if (byEmail) {
-    return say`came by e-mail, which somebody else may have sent`;
+    return say`came by e-mail, which someone else may have sent`;
   }
   if (author.toLowerCase() === context.pullRequest.author.toLowerCase()) {
     return say`was written by the author of the pull request`;
   }
   if (context.overridersOf(command.ruleId) === undefined) {
-    return say`names a rule that nobody may override`;
+    return say`names a rule that no one can override`;
   }
   return refusalOfEdit(comment, context);
 }
@@ -149,7 +149,7 @@ export function refusalByFacts(
   if (member !== true) {
     return member === false
       ? say`was not written by one of those who may override it: ${quotedList(overriders.names)}`
-      : say`was written by somebody who may be in a team whose members could not be read: ${quotedList(overriders.names)}`;
+      : say`was written by someone who may be in a team whose members could not be read: ${quotedList(overriders.names)}`;
   }
   return refusalOfAuthor(login, facts) ?? refusalOfAge(comment, facts) ?? refusalOfPermission(login, facts);
 }
@@ -157,11 +157,11 @@ export function refusalByFacts(
 type Made = Author | SeenAuthor;
 
 const WHY_AUTHOR: Readonly<Record<Made['as'], Text>> = {
-  author: say`was written by somebody who committed to this pull request`,
-  committer: say`was written by somebody who committed to this pull request`,
-  'co-author': say`was written by somebody whom a commit of this pull request names as its co-author`,
-  pusher: say`was written by somebody who pushed a commit of this pull request`,
-  seen: say`was written by somebody who made a commit of this pull request that was there before`,
+  author: say`was written by someone who committed to this pull request`,
+  committer: say`was written by someone who committed to this pull request`,
+  'co-author': say`was written by someone whom a commit of this pull request names as its co-author`,
+  pusher: say`was written by someone who pushed a commit of this pull request`,
+  seen: say`was written by someone who made a commit of this pull request that was there before`,
 };
 
 function refusalOfAuthor(login: string, { commits, people }: ClaimFacts): Text | undefined {
@@ -178,7 +178,7 @@ function refusalOfAuthor(login: string, { commits, people }: ClaimFacts): Text |
   const [first] = unknown;
   return first === undefined
     ? undefined
-    : say`may be by somebody who committed to this pull request: no account is known for ${first.named} of the commit ${first.sha.slice(0, SHA_SHOWN)}`;
+    : say`may be by someone who committed to this pull request: no account is known for ${first.named} of the commit ${first.sha.slice(0, SHA_SHOWN)}`;
 }
 
 /** Forges tell times in seconds: of two things in the same second, the comment may have come first. */
@@ -198,9 +198,9 @@ function refusalOfAge({ createdAt }: PersonComment, { lastChange }: ClaimFacts):
 function refusalOfPermission(login: string, { writers }: ClaimFacts): Text | undefined {
   switch (mayWrite(writers, login)) {
     case 'unknown':
-      return say`cannot be checked: whether its author may write to the repository could not be read`;
+      return say`cannot be checked: whether its author can write to the repository could not be read`;
     case 'no':
-      return say`was written by somebody who may not write to the repository`;
+      return say`was written by someone without write access`;
     case 'yes':
       return undefined;
   }

@@ -90,7 +90,7 @@ const rule = z
         .min(1, { error: 'text' })
         .max(MAX_EXAMPLE_LENGTH, { error: `at most ${MAX_EXAMPLE_LENGTH} characters` })
         .optional()
-        .describe('What would be right, such as a title: shown in the place of a regular expression.'),
+        .describe('What would be right, such as a title: shown with what the rule asks for.'),
     },
     { error: 'a rule: a mapping with `id`, and `require` or `forbid`' },
   )
@@ -120,7 +120,7 @@ const policyShape = {
     .enum(COMMENTS, { error: 'off, summary or all' })
     .optional()
     .describe(
-      'What to post beside the status: off, summary (one comment), or all (the default), comments at lines too.',
+      'What to post in addition to the status: off, summary (one comment), or all (the default: also comments at lines).',
     ),
   override: z
     .strictObject(
@@ -132,14 +132,14 @@ const policyShape = {
       { error: 'a mapping with `by`' },
     )
     .optional()
-    .describe('Who may override a rule of a pull request, with a comment that gives the reason. Left out: nobody.'),
+    .describe('Who may override a rule of a pull request, with a comment that gives the reason. Default: no one.'),
   author_trailers: oneOrMore(trailerKey, 'the key of a trailer')
     .optional()
-    .describe('Trailers of commit messages that name a co-author, beside Co-authored-by: such as Assisted-by.'),
+    .describe('Trailers of commit messages that name a co-author, in addition to Co-authored-by, such as Assisted-by.'),
   machine_accounts: names
     .optional()
     .describe(
-      'Accounts that are no people, beside those that the forge or the operator says: logins, * for any characters.',
+      'Accounts of machines, in addition to those that the forge or the operator names: logins, * for any characters.',
     ),
   rules: z
     .array(rule, { error: 'a list of rules' })

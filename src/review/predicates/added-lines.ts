@@ -6,6 +6,7 @@ import { MAX_LINE_SHOWN, MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { compilePatterns } from '../matching/pattern.ts';
 import { patternList, quotedList, say, type Text } from '../text.ts';
+import { inFiles } from './glob-words.ts';
 import { parseHunks } from './hunks.ts';
 import { definePredicate, type Location, type Outcome } from './predicate.ts';
 import { binaryFiles, globs, patterns } from './values.ts';
@@ -49,7 +50,7 @@ export const addedLines = definePredicate({
     if (matching === 0) {
       outcome = partly ? 'undecided' : 'unmatched';
     }
-    const where = options.in === undefined ? [] : say` in ${quotedList(options.in)}`;
+    const where = inFiles(options.in);
     return {
       outcome,
       expected: say`added lines${where} that match ${patternList(sources)}`,
@@ -57,7 +58,7 @@ export const addedLines = definePredicate({
       locations,
       remedy: {
         toMatch: say`Add a line${where} that matches ${patternList(sources)}.`,
-        toAvoid: matching === 1 ? say`Change or remove the line.` : say`Change or remove these lines.`,
+        toAvoid: say`Change or remove ${matching === 1 ? ['the line that matches'] : ['the lines that match']} ${patternList(sources)}.`,
       },
     };
   },

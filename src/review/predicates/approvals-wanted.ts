@@ -14,7 +14,7 @@ const mapping = z
     from: peopleOrTeams
       .optional()
       .describe(
-        'Whose approvals count: logins, teams (@organisation/team), or CODEOWNERS. Left out: whoever may write to the repository.',
+        'Whose approvals count: logins, teams (@organisation/team), or CODEOWNERS. Default: anyone with write access.',
       ),
     each: amounts
       .optional()

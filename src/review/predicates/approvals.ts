@@ -2,7 +2,7 @@ import { type Authors, authorsOf } from '../../facts/authors/authors.ts';
 import { reviews } from '../../facts/reviews.ts';
 import type { Facts, Needs } from '../../facts/table.ts';
 import { neededMembers } from '../../facts/teams.ts';
-import { count, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
+import { count, either, joinTexts, quotedList, say, type Text, unreadText } from '../text.ts';
 import { approvalsWanted, isOfWriters, type Wanted, wantedGroup } from './approvals-wanted.ts';
 import { approvalsAmong, type Counted, countApprovals, notCounted, possibleApprovers } from './counted-approvals.ts';
 import { currentApprovals } from './current-approvals.ts';
@@ -18,7 +18,7 @@ const UNKNOWN_AGE = say`; the force-pushes and changes of base could not be read
 
 export const approvals = definePredicate({
   description:
-    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of somebody who committed to it or is named as a co-author.",
+    "Enough people approve of the pull request. The latest word of each person counts, and never the author's own, nor that of someone who committed to it or is named as a co-author.",
   actor: 'others',
   schema: approvalsWanted,
   needs: (wanted) => ({
@@ -43,10 +43,12 @@ export const approvals = definePredicate({
     const mayBeAnybody = !authors.complete || (wanted.strict && authors.unknown.length > 0);
     const mayMatch = outcome === 'matched' || outcome === 'awaited';
     const unsure = mayMatch && (unknownAge || (!wanted.committers && mayBeAnybody));
-    const awaited = joinTexts(
-      parts.map((part) => part.awaited),
-      ' and ',
-    );
+    const awaitedOf = (some: readonly Part[]) =>
+      joinTexts(
+        some.map((part) => part.awaited),
+        ' and ',
+      );
+    const awaited = awaitedOf(parts);
     const owners = parts.find((part) => part.owners !== undefined)?.owners;
     const found = joinTexts(
       parts.map((part) => part.found),
@@ -58,7 +60,7 @@ export const approvals = definePredicate({
       ...(awaited.length > 0 ? { awaited: say`${awaited}${outcome === 'awaited' ? [] : aside(wanted)}` } : {}),
       found: say`${found}${notCounted(counted.excluded)}${unknownAge ? UNKNOWN_AGE : []}${aboutCommits(wanted, facts, authors)}`,
       ...(owners && { owners }),
-      remedy: remedyOf(wanted, awaited, outcome === 'awaited'),
+      remedy: remedyOf(wanted, awaitedOf(parts.filter((part) => part.outcome === 'unmatched')), outcome === 'awaited'),
     };
   },
 });
@@ -106,9 +108,15 @@ function judgeAmount(wanted: Wanted, counted: Counted, facts: Facts): Part {
     found: say`${approvedBy(counting)}${couldNotRead(outcome, unreadable)}${permissionUnknown(unknownWriters, facts)}`,
     awaited:
       outcome === 'unmatched'
-        ? amountOf(wanted, amount - given, given > 0 ? 'more ' : '')
+        ? amountOf(withoutThese(wanted, counting), amount - given, given > 0 ? 'more ' : '')
         : permissionAwaited(unknownWriters, facts),
   };
+}
+
+/** The same without those who have approved, unless nobody else is named. */
+function withoutThese(wanted: Wanted, logins: readonly string[]): Wanted {
+  const left = wanted.from?.filter((name) => !logins.some((login) => login.toLowerCase() === name.toLowerCase()));
+  return left === undefined || left.length === 0 ? wanted : { ...wanted, from: left };
 }
 
 /** Whether each of the groups has an approval. One person may stand for several. */
@@ -156,8 +164,8 @@ const GIVEN_FOR = {
 } as const;
 
 const GIVEN_AFTER = {
-  true: say`, after the last push or change of base`,
-  'except-updates': say`, after the last push other than an update from the base branch, and the last change of base`,
+  true: say`, after the last push or change of base branch`,
+  'except-updates': say`, after the last push other than an update from the base branch, and the last change of base branch`,
   false: [],
 } as const;
 
@@ -192,8 +200,8 @@ function fromWhom({ from, codeOwners, each }: Wanted): Text {
   const owners =
     others.length === 0
       ? say`the code owners of each changed file`
-      : say`the code owners of each changed file or ${quotedList(others)}${own}`;
-  return say` from ${codeOwners ? owners : quotedList(from)}`;
+      : say`the code owners of each changed file or ${either(others)}${own}`;
+  return say` from ${codeOwners ? owners : either(from)}`;
 }
 
 function exceptFrom({ notFrom }: Wanted): Text {
@@ -205,8 +213,11 @@ function remedyOf(wanted: Wanted, missing: Text, awaited: boolean): PredicateRes
   const asked = missing.length === 0 ? amountsOf(wanted) : missing;
   return {
     toMatch: awaited
-      ? say`Ask whoever operates Gatehouse to let it see who can write to the repository.`
+      ? say`Ask the operator of Gatehouse to let it see who can write to the repository.`
       : say`Ask for ${asked}${exceptFrom(wanted)}${GIVEN_AFTER[`${wanted.fresh}`]}.`,
-    toAvoid: say`Dismiss approvals until fewer than ${Math.max(wanted.count, 1)} are left.`,
+    toAvoid:
+      wanted.count > 1
+        ? say`Dismiss approvals${fromWhom(wanted)} until fewer than ${wanted.count} are left.`
+        : say`Dismiss every approval${fromWhom(wanted)}.`,
   };
 }

@@ -8,7 +8,7 @@ import { peopleOrTeamsAlone, splitTeams } from './values.ts';
 
 export const assignee = definePredicate({
   description:
-    'Somebody is assigned who is this login, or one of a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: * alone for anybody.',
+    'Someone is assigned who is this login, or one of a list of logins and teams (@organisation/team). Case is ignored, and * stands for any characters: * alone for anyone.',
   actor: 'author',
   schema: peopleOrTeamsAlone,
   needs: (members) => ({ triage: ['assignees'], ...neededMembers('assignees', splitTeams(members).teams) }),
@@ -18,7 +18,7 @@ export const assignee = definePredicate({
     const expected = say`an assignee among ${quotedList(members)}`;
     const remedy = {
       toMatch: members.includes('*') ? say`Assign someone.` : say`Assign ${either(members)}.`,
-      toAvoid: say`Unassign ${either(members)}.`,
+      toAvoid: say`Unassign ${quotedList(triage?.assignees ?? [])}.`,
     };
     const assignees = triage?.assignees;
     if (assignees === undefined) {

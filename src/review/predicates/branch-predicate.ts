@@ -1,6 +1,7 @@
 import type { Facts } from '../../facts/table.ts';
 import { compileGlobs } from '../matching/glob.ts';
-import { either, quotedList, say, type Text } from '../text.ts';
+import { quotedList, say, type Text } from '../text.ts';
+import { matchingGlobs, notMatchingGlobs } from './glob-words.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { globs } from './values.ts';
 
@@ -25,8 +26,8 @@ export function branchPredicate(definition: {
         expected: say`a ${noun} that matches ${quotedList(given)}`,
         found: say`the ${noun} ${name}`,
         remedy: {
-          toMatch: definition.remedy(say`that matches ${either(given)}`),
-          toAvoid: definition.remedy(say`that doesn't match ${either(given)}`),
+          toMatch: definition.remedy(matchingGlobs(given)),
+          toAvoid: definition.remedy(notMatchingGlobs(given)),
         },
       };
     },

@@ -21,7 +21,7 @@ export function explainAmount(
   const bringTo = (one: Comparison) =>
     one.operator.startsWith('<')
       ? say`Reduce this pull request to ${amountOf(one)}${outside}, for example by splitting it.`
-      : say`Extend this pull request to ${amountOf(one)}${outside}.`;
+      : say`Bring this pull request to ${amountOf(one)}${outside}.`;
   const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;
   return {
     expected: say`${amountOf(wanted)}${outside}`,

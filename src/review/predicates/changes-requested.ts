@@ -9,7 +9,7 @@ import { isWriter, permissionAwaited, permissionUnknown } from './write-access.t
 
 export const changesRequested = definePredicate({
   description:
-    'Somebody requests changes: true for anybody who may write to the repository, or `from` for some people and teams. The latest word of each person counts; a push does not end it.',
+    'Someone requests changes: true for anyone with write access, or `from` for some people and teams. The latest word of each person counts; a push does not end it.',
   actor: 'others',
   schema: anybodyOrFrom,
   needs: (from) => ({
@@ -31,7 +31,7 @@ export const changesRequested = definePredicate({
     const hidden = from === undefined ? unknown : [];
     const asked = certain.length > 0 ? certain : unknown;
     const unreadable = unknown.length === 0 ? [] : unreadableTeams(from?.teams ?? [], facts.teams);
-    const whom = from === undefined ? say`somebody who may write to the repository` : quotedList(from.names);
+    const whom = from === undefined ? say`someone with write access` : quotedList(from.names);
     const whose = say`a request for changes by ${whom}`;
     return {
       outcome: undecided ? open : certain.length > 0 ? 'matched' : 'unmatched',

@@ -71,7 +71,7 @@ const schema = z
       from: oneOrMore(checked('a login', reporterFault), 'a login')
         .optional()
         .describe(
-          'Who reports them: logins, and Apps as name[bot]. Left out: whoever may set a commit status of that name.',
+          'Who reports them: logins, and Apps as name[bot]. Default: anyone who can set a commit status of that name.',
         ),
     },
     { error: 'a mapping with `name` or `all`, `is` and `from`' },

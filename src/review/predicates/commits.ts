@@ -31,11 +31,17 @@ const traits = z
     signed_by: loginsOrTeams
       .optional()
       .describe(
-        "The forge has verified the signature, and the key belongs to one of these accounts: logins, with case ignored, and teams (@organisation/team). The forge's own key belongs to nobody.",
+        "The forge has verified the signature, and the key belongs to one of these accounts: logins, with case ignored, and teams (@organisation/team). The forge's own key belongs to no one.",
       ),
   })
   .refine(hasAny, { error: 'at least one of message, fixup, merge, signed_off, verified and signed_by' });
 type Traits = z.output<typeof traits>;
+
+interface Part {
+  readonly outcome: Outcome;
+  readonly expected: Text;
+  readonly found: Text;
+}
 
 interface JudgedBy {
   readonly teams: Facts['teams'];
@@ -76,12 +82,13 @@ export const commits = definePredicate({
     const { commits: all, complete } = facts.commits;
     const { teams, merges } = facts;
     const by: JudgedBy = { teams, required };
-    const parts = [];
+    const parts: Part[] = [];
     if (some !== undefined) {
       parts.push(judgeSome(some, all, complete, by));
     }
-    if (every !== undefined) {
-      parts.push(judgeEvery(every, all.filter(judgedBy(every, merges.clean)), complete, by));
+    const ofEvery = every && judgeEvery(every, all.filter(judgedBy(every, merges.clean)), complete, by);
+    if (ofEvery !== undefined) {
+      parts.push(ofEvery);
     }
     if (newest !== undefined) {
       parts.push(judgeOne('newest', newest, newestOf(all, facts.pullRequest.head.sha), by));
@@ -100,20 +107,26 @@ export const commits = definePredicate({
     if (outcomes.includes('unmatched')) {
       outcome = 'unmatched';
     }
-    const expected = joinTexts(
-      parts.map((part) => part.expected),
-      ' and ',
-    );
+    const expectedOf = (some: typeof parts) =>
+      joinTexts(
+        some.map((part) => part.expected),
+        ' and ',
+      );
+    const unmet = parts.filter((part) => part.outcome === 'unmatched');
     return {
       outcome,
-      expected,
+      expected: expectedOf(parts),
       found: joinTexts(
         parts.map((part) => part.found),
         ' and ',
       ),
       remedy: {
-        toMatch: rewrite(every, expected, facts.pullRequest.base.branch),
-        toAvoid: say`Rewrite or squash these commits (git rebase --interactive), then push them again.`,
+        toMatch: rewrite(
+          ofEvery?.outcome === 'unmatched' ? every : undefined,
+          expectedOf(unmet),
+          facts.pullRequest.base.branch,
+        ),
+        toAvoid: say`Rewrite or squash these commits (${'git rebase --interactive'}), then push them again.`,
       },
     };
   },
@@ -125,14 +138,14 @@ function asksForSignature({ verified, signed_by }: Traits): boolean {
 
 function rewrite(every: Traits | undefined, expected: Text, base: string): Text {
   if (every?.signed_by !== undefined) {
-    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
+    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${base}`}), then push them again (${'git push --force-with-lease'}).`;
   }
   if (every?.verified === true) {
-    return say`Sign the commits with a key that the forge knows (git rebase --no-ff --gpg-sign ${base}), then push them again (git push --force-with-lease).`;
+    return say`Sign the commits with a key that the forge knows (${`git rebase --no-ff --gpg-sign ${base}`}), then push them again (${'git push --force-with-lease'}).`;
   }
   return every?.signed_off === true
-    ? say`Sign the commits off (git rebase --signoff ${base}), then push them again (git push --force-with-lease).`
-    : say`Rewrite the commits (git rebase --interactive) so that ${expected}, then push them again.`;
+    ? say`Sign the commits off (${`git rebase --signoff ${base}`}), then push them again (${'git push --force-with-lease'}).`
+    : say`Rewrite the commits (${'git rebase --interactive'}) so that ${expected}, then push them again.`;
 }
 
 function judgeSome(wanted: Traits, all: readonly Commit[], complete: boolean, by: JudgedBy) {
@@ -173,7 +186,7 @@ function judgeEvery(wanted: Traits, judged: readonly Commit[], complete: boolean
     expected: say`every commit ${described(wanted)}`,
     found:
       lacking.length > 0
-        ? say`${lacking.length === 1 ? ["1 commit doesn't"] : [`${lacking.length} commits don't`]} meet this: ${listed(lacking)}`
+        ? say`${lacking.length === 1 ? ['1 commit doesn’t'] : [`${lacking.length} commits don’t`]} meet this: ${listed(lacking)}`
         : say`no other among ${read(judged, complete)}${unverifiable(wanted, unknown, by.teams)}`,
   };
 }
@@ -214,7 +227,7 @@ function oldestOf(all: readonly Commit[], headSha: string): Commit | undefined {
 function judgeCount(wanted: Comparison, all: readonly Commit[], complete: boolean) {
   return {
     outcome: compare(wanted, all.length, complete),
-    expected: say`there are ${compared(wanted)} commits`,
+    expected: say`there ${[wanted.limit === 1 ? 'is' : 'are']} ${compared(wanted)} ${[wanted.limit === 1 ? 'commit' : 'commits']}`,
     found: read(all, complete),
   };
 }

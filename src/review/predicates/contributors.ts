@@ -87,7 +87,7 @@ export const contributors = definePredicate({
     return {
       outcome,
       expected: wanted.only
-        ? say`nobody but ${whom} among the authors of the commits`
+        ? say`no one but ${whom} among the authors of the commits`
         : say`${whom} among the authors of the commits`,
       found: say`${named(wanted.only ? of(false) : of(true), facts, first === 'yes')}${doubts(of(undefined), complete, first)}`,
       remedy: {
@@ -132,8 +132,8 @@ function describe({ from, author, bots, unknown, firstTime }: Wanted): Text {
       quotedList(from),
       author ? ['the author of the pull request'] : [],
       bots ? ['a bot'] : [],
-      unknown ? ['somebody without a known account'] : [],
-      firstTime ? ['somebody who contributes for the first time'] : [],
+      unknown ? ['someone without a known account'] : [],
+      firstTime ? ['someone who contributes for the first time'] : [],
     ],
     ' or ',
   );
@@ -142,7 +142,7 @@ function describe({ from, author, bots, unknown, firstTime }: Wanted): Text {
 function named(authors: readonly Author[], { pullRequest }: Facts, first: boolean): Text {
   const names = authors.map(({ sha, login, named: address }) => `${login ?? address} (${sha.slice(0, SHA_SHOWN)})`);
   const all = [...new Set([...names, ...(first ? [pullRequest.author] : [])])];
-  return all.length === 0 ? say`nobody else` : quotedList(all, SHOWN);
+  return all.length === 0 ? say`no one else` : quotedList(all, SHOWN);
 }
 
 const FIRST_UNKNOWN = say`; the forge does not say whether the author has committed before: leave out those whom the rule is not about, as with ${"not: { author: '@organisation/*' }"}`;

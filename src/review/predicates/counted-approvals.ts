@@ -80,7 +80,7 @@ function exclusionOf(
   }
   if (isOfWriters(wanted) && isMember(author, wantedGroup(wanted), facts.teams) === false) {
     if (isWriter(author, facts) === false) {
-      return 'who may not write to the repository';
+      return 'without write access';
     }
     if (counted === 'no') {
       return 'given before its author could write to the repository, or was asked for another review: approve again, unless the branch protection counts only others’ approvals';

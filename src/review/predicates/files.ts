@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { MAX_LOCATIONS } from '../limits.ts';
 import { compileGlobs } from '../matching/glob.ts';
-import { count, pathList, quotedList, say, type Text } from '../text.ts';
+import { capitalised, count, pathList, quotedList, say, type Text } from '../text.ts';
 import { aFile } from './glob-words.ts';
 import { definePredicate } from './predicate.ts';
 import { globs } from './values.ts';
@@ -46,11 +46,8 @@ export const files = definePredicate({
       found: matching.length > 0 ? listed(matching) : say`${noneAmong(changed, complete)}${notCounted(touching)}`,
       locations: matching.slice(0, MAX_LOCATIONS).map((file) => ({ path: file.path })),
       remedy: {
-        toMatch: say`${[verbOf(wanted)]} ${aFile(given)}.`,
-        toAvoid:
-          matching.length === 0
-            ? say`Don't change ${aFile(given)}.`
-            : say`Take the changes to ${quotedList(matching.flatMap(pathsOf), TAKEN_OUT_SHOWN)} out of this pull request.`,
+        toMatch: say`${capitalised([verbOf(wanted)])} ${aFile(given)}.`,
+        toAvoid: say`Take the changes to ${quotedList(matching.flatMap(pathsOf), TAKEN_OUT_SHOWN)} out of this pull request.`,
       },
     };
   },
@@ -80,11 +77,11 @@ function described(wanted: readonly Status[]): string {
   return isOrdinary(wanted) ? 'a changed' : `a changed (${wanted.join(' or ')})`;
 }
 
-/** "Add or change". */
+/** "add or change". */
 function verbOf(wanted: readonly Status[]): string {
   const verbs = isOrdinary(wanted) ? ['add', 'change'] : wanted.map((one) => VERBS[one]);
-  const words = verbs.join(' or ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const [last = '', ...others] = verbs.toReversed();
+  return others.length === 0 ? last : `${others.toReversed().join(', ')} or ${last}`;
 }
 
 function listed(matching: readonly ChangedFile[]): Text {
@@ -98,7 +95,7 @@ function noneAmong(changed: readonly ChangedFile[], complete: boolean): Text {
     return say`no match among the ${count(changed.length, 'changed file')} that could be read; the list is not complete`;
   }
   if (changed.length < 2) {
-    return changed.length === 0 ? say`no changed file` : say`the only changed file doesn't match`;
+    return changed.length === 0 ? say`no changed file` : say`the only changed file doesn’t match`;
   }
   return say`none of the ${count(changed.length, 'changed file')} match`;
 }

@@ -1,19 +1,57 @@
 import { either, say, type Text } from '../text.ts';
 
-/** Which files globs mean, for somebody who may not know globs: "a file in `test/**`", "`CHANGELOG.md`". */
+// What globs mean, for somebody who may not know globs.
+
+/** "a file in `test/**`", "`CHANGELOG.md`", "a file that matches `*.md`, but not `a.md`". */
 export function aFile(globs: readonly string[]): Text {
-  const wanted = globs.filter((glob) => !glob.startsWith('!'));
-  const unwanted = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1));
-  return say`${oneOf(wanted)}${unwanted.length === 0 ? [] : say`, but not ${either(unwanted)}`}`;
+  const { wanted, unwanted } = split(globs);
+  const isNamed = wanted.length > 0 && wanted.every((glob) => !/[*?[\]{}\\]/.test(glob));
+  return say`${isNamed ? either(wanted) : say`a file${within(wanted)}`}${butNot(unwanted)}`;
 }
 
-function oneOf(wanted: readonly string[]): Text {
+/** " in `src/**`, but not `src/gen/**`"; " that match" is for the caller to say of what else is looked at. */
+export function inFiles(globs: readonly string[] | undefined): Text {
+  if (globs === undefined) {
+    return [];
+  }
+  const { wanted, unwanted } = split(globs);
+  return say`${wanted.length === 0 ? [] : say` in ${either(wanted)}`}${butNot(unwanted)}`;
+}
+
+/** "that matches `a/*`, but not `a/b`". */
+export function matchingGlobs(globs: readonly string[]): Text {
+  const { wanted, unwanted } = split(globs);
+  return wanted.length === 0
+    ? say`that doesn’t match ${either(unwanted)}`
+    : say`that matches ${either(wanted)}${butNot(unwanted)}`;
+}
+
+/** "that doesn’t match `a/*`, or that matches `a/b`". */
+export function notMatchingGlobs(globs: readonly string[]): Text {
+  const { wanted, unwanted } = split(globs);
   if (wanted.length === 0) {
-    return say`a file`;
+    return say`that matches ${either(unwanted)}`;
   }
-  if (wanted.every((glob) => !/[*?[\]{}\\]/.test(glob))) {
-    return either(wanted);
+  return say`that doesn’t match ${either(wanted)}${unwanted.length === 0 ? [] : say`, or that matches ${either(unwanted)}`}`;
+}
+
+function split(globs: readonly string[]) {
+  const isUnwanted = (glob: string) => glob.startsWith('!');
+  return {
+    wanted: globs.filter((glob) => !isUnwanted(glob)),
+    unwanted: globs.filter(isUnwanted).map((glob) => glob.slice(1)),
+  };
+}
+
+function within(wanted: readonly string[]): Text {
+  if (wanted.length === 0) {
+    return [];
   }
-  const isFolder = wanted.every((glob) => glob.endsWith('/**'));
-  return say`a file ${[isFolder ? 'in' : 'that matches']} ${either(wanted)}`;
+  return wanted.every((glob) => glob.endsWith('/**'))
+    ? say` in ${either(wanted)}`
+    : say` that matches ${either(wanted)}`;
+}
+
+function butNot(unwanted: readonly string[]): Text {
+  return unwanted.length === 0 ? [] : say`, but not ${either(unwanted)}`;
 }

@@ -19,8 +19,10 @@ export const label = definePredicate({
       found:
         labels.length === 0 ? say`no labels` : say`the labels ${quotedList(present.length > 0 ? present : labels)}`,
       remedy: {
-        toMatch: say`Add the label ${either(wanted)}.`,
-        toAvoid: say`Remove the label ${quotedList(present.length > 0 ? present : wanted)}.`,
+        toMatch: wanted.some((name) => name.includes('*'))
+          ? say`Add a label that matches ${either(wanted)}.`
+          : say`Add the label ${either(wanted)}.`,
+        toAvoid: say`Remove ${[present.length === 1 ? 'the label' : 'the labels']} ${quotedList(present)}.`,
       },
     };
   },

@@ -2,7 +2,7 @@ import type { ChangedFile } from '../../forges/port/pull-request.ts';
 import { compileGlobs } from '../matching/glob.ts';
 import { count, quotedList, say, type Text } from '../text.ts';
 import { pathsOf } from './files.ts';
-import { aFile } from './glob-words.ts';
+import { aFile, notMatchingGlobs } from './glob-words.ts';
 import { definePredicate, type Outcome } from './predicate.ts';
 import { globs } from './values.ts';
 
@@ -27,7 +27,7 @@ export const onlyFiles = definePredicate({
           others.length === 0
             ? say`Change ${aFile(given)}, and no others.`
             : say`Take the changes to ${quotedList(others, OTHERS_SHOWN)} out of this pull request.`,
-        toAvoid: say`Also change a file other than ${aFile(given)}.`,
+        toAvoid: say`Also change a file ${notMatchingGlobs(given)}.`,
       },
     };
   },
@@ -49,7 +49,7 @@ function outcomeOf(files: readonly ChangedFile[], others: readonly string[], com
 
 function found(files: readonly ChangedFile[], others: readonly string[], complete: boolean): Text {
   if (others.length > 0) {
-    return say`${count(others.length, "path that doesn't match", "paths that don't match")}, among ${count(files.length, 'changed file')}: ${quotedList(others, OTHERS_SHOWN)}`;
+    return say`${count(others.length, 'path that doesn’t match', 'paths that don’t match')}, among ${count(files.length, 'changed file')}: ${quotedList(others, OTHERS_SHOWN)}`;
   }
   return complete
     ? say`${count(files.length, 'changed file')}, and no other`

@@ -109,12 +109,12 @@ function remedyOf(
 ): Text {
   const must = say`${capitalised(namedChecks(awaited))} must report ${either(is)}${reportedBy(from)}`;
   const advice = adviceOn(others, is);
-  const hasFailed = others.length > 0 && advice.length === 0;
+  const hasFailed = others.some(({ state }) => !UNTRIED.includes(state));
   return say`${must}${advice}.${hasFailed ? [' Fix what failed, or run it again.'] : []}`;
 }
 
 export function reportedBy(from: readonly string[] | undefined): Text {
-  return from === undefined ? [] : say`, reported by ${quotedList(from)}`;
+  return from === undefined ? [] : say`, reported by ${either(from)}`;
 }
 
 export function namedChecks(given: readonly string[]): Text {
@@ -137,7 +137,9 @@ function foundOf({ missing, running, others, fitting }: SortedChecks): Text {
     ]);
   const more = shown.length > CHECKS_SHOWN ? say` and ${shown.length - CHECKS_SHOWN} more` : [];
   const absent =
-    missing.length === 0 ? [] : say`${shown.length > 0 ? ['; '] : []}no report of ${quotedList(missing, CHECKS_SHOWN)}`;
+    missing.length === 0
+      ? []
+      : say`${shown.length > 0 ? ['; '] : []}${quotedList(missing, CHECKS_SHOWN)} not reported yet`;
   const said = [...reported, ...more, ...absent];
   return said.length > 0 ? said : say`no check`;
 }

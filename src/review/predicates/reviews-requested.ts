@@ -9,7 +9,7 @@ import { type WithdrawnRequest, withdrawnRequests } from './withdrawn-requests.t
 
 export const reviewsRequested = definePredicate({
   description:
-    'A review is requested and has not been given: true for one of anybody, or `from` for some people and teams.',
+    'A review is requested and has not been given: true for a review by anyone, or `from` for some people and teams.',
   actor: 'others',
   schema: anybodyOrFrom,
   optionsWhereRequired: { required: true },
@@ -56,7 +56,7 @@ export const reviewsRequested = definePredicate({
         toAvoid:
           withdrawn.length === 0
             ? say`${quotedList(certain)} must review, or someone must withdraw the request.`
-            : say`${quotedList(certain)} must review. If the review isn't needed, someone who didn't make the change must request it again and then withdraw the request.`,
+            : say`${quotedList(certain)} must review. If the review isn’t needed, someone who didn’t make the change must request it again and then withdraw the request.`,
       },
     };
   },

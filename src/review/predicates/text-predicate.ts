@@ -31,7 +31,7 @@ export function textPredicate(definition: {
         found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), MAX_TEXT_SHOWN)}`,
         remedy: {
           toMatch: say`Change the ${noun} to match ${patternList(sources)}.`,
-          toAvoid: say`Change the ${noun} so that it doesn't match ${patternList(sources)}.`,
+          toAvoid: say`Change the ${noun} so that it doesn’t match ${patternList(sources)}.`,
         },
       };
     },

@@ -31,7 +31,7 @@ const schema = z
         .refine((names) => !names.includes('CODEOWNERS'), { error: 'a login or a team, not CODEOWNERS' })
         .optional()
         .describe(
-          'Who began the conversations that count: logins (* for any characters), teams (@organisation/team), bots, humans. Left out: anybody.',
+          'Who began the conversations that count: logins (* for any characters), teams (@organisation/team), bots, humans. Default: anyone.',
         ),
       outdated: z
         .enum(['count', 'ignore'], { error: 'count or ignore' })
@@ -41,7 +41,7 @@ const schema = z
         .literal('others', { error: 'others' })
         .optional()
         .describe(
-          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person who may write to the repository and did not make the change. Where others have written in one that a machine or somebody who made the change began, its beginner does not count.',
+          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person with write access and did not make the change. Where others have written in one that a machine or someone who made the change began, its beginner does not count.',
         ),
     },
     { error: 'a mapping with `unresolved`, `from`, `outdated` and `resolved_by`' },
@@ -199,7 +199,7 @@ function expectedOf(wanted: Wanted): Text {
   const most =
     unresolved === 0 ? say`no unresolved conversation` : say`at most ${count(unresolved, 'unresolved conversation')}`;
   const which = ignoresOutdated ? say` about lines that are still there` : [];
-  return say`${most}${begunBy(wanted)}${which}${byOthers ? say`, resolved by somebody other than the author` : []}`;
+  return say`${most}${begunBy(wanted)}${which}${byOthers ? say`, resolved by someone other than the author` : []}`;
 }
 
 function begunBy({ from }: Wanted): Text {

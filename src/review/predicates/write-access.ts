@@ -12,12 +12,12 @@ export function isWriter(login: string, { writers }: Pick<Facts, 'writers'>): bo
 export function permissionUnknown(logins: readonly string[], facts: Pick<Facts, 'writers'>): Text {
   return logins.length === 0
     ? []
-    : say`; whether ${quotedList(logins)} may write to the repository could not be read${adviceIn(facts)}`;
+    : say`; whether ${quotedList(logins)} can write to the repository could not be read${adviceIn(facts)}`;
 }
 
 /** What is still to come from whoever operates Gatehouse, as a noun. Empty where nobody is left. */
 export function permissionAwaited(logins: readonly string[], facts: Pick<Facts, 'writers'>): Text {
-  return logins.length === 0 ? [] : say`Gatehouse to see whether ${quotedList(logins)} may write${adviceIn(facts)}`;
+  return logins.length === 0 ? [] : say`Gatehouse to see whether ${quotedList(logins)} can write${adviceIn(facts)}`;
 }
 
 function adviceIn({ writers: { advice } }: Pick<Facts, 'writers'>): Text {

@@ -9,7 +9,7 @@ export function renderCommands(): string {
     COMMANDS_MARKER,
     'Gatehouse knows two commands. Each is the first line of a new comment:',
     [
-      `- \`${COMMAND_WORD} recheck\` judges this pull request again. For its author and people who may write to the repository, once a minute.`,
+      `- \`${COMMAND_WORD} recheck\` judges this pull request again. For its author and people with write access, once a minute.`,
       `- \`${COMMAND_WORD} override <rule> <full commit id> <reason>\` lets a rule pass that blocks. For the people whom the policy names under \`override\`, if any; the comment of Gatehouse then has the line to copy.`,
     ].join('\n'),
   ].join('\n\n')}\n`;

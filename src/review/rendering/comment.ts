@@ -16,6 +16,11 @@ export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 const NOT_ENFORCED =
   '**Not enforced:** the commit status is `success` all the same, because Gatehouse’s operator has set `ENFORCE=false`.';
 
+const AGAIN = 'Gatehouse reviews again after every push, edit, label, review and check.';
+
+const COULD_NOT_JUDGE =
+  'If the change is too large, split it. Otherwise, show this to the people who run Gatehouse, and comment `/gatehouse recheck` once they have fixed it.';
+
 const USED_UP =
   '**Push a new commit:** this one has nearly as many commit statuses as the forge takes. Its status no longer shows this verdict.';
 
@@ -41,13 +46,15 @@ export interface CommentContext {
 export function renderReview(verdict: Verdict, { links, enforce, isUsedUp }: CommentContext): string {
   const findings = verdict.findings.filter(({ override }) => override === undefined);
   const overridden = verdict.findings.flatMap(overriddenRow);
-  const own = findings.flatMap((finding) => authorRow(finding, links) ?? []);
-  const waiting = findings.flatMap((finding) => waitingRow(finding, links) ?? []);
+  const own = rowsOf(findings.map((finding) => authorRow(finding, links)));
+  const waiting = rowsOf(findings.map((finding) => waitingRow(finding, links)));
 
   const end = [
+    ...(findings.some(({ outcome }) => outcome === 'undecided') ? [COULD_NOT_JUDGE] : []),
     ...renderOverrides(verdict.overrides),
     ...renderUnseen(verdict),
     ...renderRules(verdict, links, MAX_RULES_LENGTH),
+    ...(verdict.state === 'success' ? [] : [AGAIN]),
   ];
   const middle = renderFaults(verdict);
   const notEnforced = enforce || verdict.state === 'success' ? [] : [NOT_ENFORCED];
@@ -130,6 +137,10 @@ function ownersTables(findings: readonly Finding[], links: Links, budget: Budget
 interface Budget {
   /** Characters. */
   left: number;
+}
+
+function rowsOf(rows: readonly (readonly string[] | undefined)[]): readonly string[] {
+  return rows.flatMap((cells) => (cells === undefined ? [] : [row(cells)]));
 }
 
 function row(cells: readonly string[]): string {

@@ -14,7 +14,7 @@ export function renderFaults({ policyFaults, findings, passed, fixesPolicy }: Ve
   const lines = [
     judged
       ? '**The policy as this pull request changes it has faults.** It was judged by the one on the base branch.'
-      : '**No rule could be judged.** Somebody who may change the policy file must fix this:',
+      : '**No rule could be judged.** Someone who can change the policy file must fix it:',
     '',
     ...policyFaults.slice(0, MAX_FAULTS_SHOWN).map(renderFault),
   ];

@@ -26,7 +26,7 @@ export function renderOverrides(overrides: Overrides | undefined): readonly stri
 /** The newest of them, where there is something left to override. */
 function refusals({ complete, refused, possible }: Overrides): readonly string[] {
   if (!complete) {
-    return ['Gatehouse cannot read the comments, or there are too many of them: no override counts.'];
+    return ['Gatehouse can’t read the comments, or there are too many: no override counts.'];
   }
   if (refused.length === 0 || possible.length === 0) {
     return [];
@@ -53,7 +53,7 @@ function lines({ headSha, possible }: Overrides): readonly string[] {
       '<details><summary>Override</summary>',
       '',
       ...[...groups].flatMap(([names, rules]) => [
-        `${names} may override a rule of this commit, as the first line of a new comment, with the reason behind it:`,
+        `${names} can override a rule for this commit with a new comment. Make this its first line, with your reason at the end:`,
         '',
         '```',
         ...rules.map(({ ruleId }) => `${overrideLine(ruleId, headSha)} `),
@@ -63,7 +63,7 @@ function lines({ headSha, possible }: Overrides): readonly string[] {
       ...(possible.length > MAX_RULES_SHOWN
         ? [`The other ${possible.length - MAX_RULES_SHOWN} rules can be overridden the same way.`, '']
         : []),
-      `Not the author of the pull request, and nobody who committed to it. To have it judged again: ${code(`${COMMAND_WORD} recheck`)}.`,
+      `Whoever opened the pull request or made one of its commits can’t override it. To have it judged again, comment ${code(`${COMMAND_WORD} recheck`)}.`,
       '',
       '</details>',
     ].join('\n'),

@@ -1,15 +1,16 @@
 import { obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
 import { capitalised, type Text } from '../text.ts';
 import type { Finding } from '../verdict.ts';
-import { AS_IF_READY, iconOf, WAITING } from './levels.ts';
+import { AS_IF_READY, iconOf, NOT_BLOCKING, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
 export const AUTHOR_COLUMNS = ['', 'What to do', 'Found', 'Rule'] as const;
-export const WAITING_COLUMNS = ['', 'Waiting for others', 'So far', 'Rule'] as const;
+export const WAITING_COLUMNS = ['', 'Waiting for', 'So far', 'Rule'] as const;
 
 /** Characters of a cell: the first of the rows must not crowd out the others. */
 const MAX_STEPS_LENGTH = 4_000;
+const MAX_WAYS_LENGTH = 3_000;
 const MAX_FOUND_LENGTH = 8_000;
 const MAX_REASONS_SHOWN = 20;
 /** Lines that a row links to, the first of them without a click, and the characters of these links. */
@@ -19,28 +20,28 @@ const MAX_LINES_LENGTH = 7_000;
 const MAX_PATH_SHOWN = 200;
 
 /** What the author has to do, or what could not be judged; undefined when all of it is up to others. */
-export function authorRow(finding: Finding, links: Links): string | undefined {
+export function authorRow(finding: Finding, links: Links): readonly string[] | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) !== 'others');
   if (reasons.length === 0) {
     return undefined;
   }
   return row(
     iconOf(finding),
-    reasons.map((reason) => toDo(reason, finding, links)),
+    stepsOf(reasons, finding, links),
     predicatesIn(reasons).flatMap((reason) => [sentence(reason.found, links), ...linesOf(reason, links)]),
     finding,
   );
 }
 
 /** What others have to do, and how the author gets it; undefined when nothing is. */
-export function waitingRow(finding: Finding, links: Links): string | undefined {
+export function waitingRow(finding: Finding, links: Links): readonly string[] | undefined {
   const reasons = finding.reasons.filter((reason) => obstacleOf([reason]) === 'others');
   if (reasons.length === 0) {
     return undefined;
   }
   return row(
     finding.level === 'error' ? WAITING : iconOf(finding),
-    reasons.map((reason) => toDo(reason, finding, links)),
+    stepsOf(reasons, finding, links),
     othersReasons(reasons).map((reason) => sentence(reason.found, links)),
     finding,
   );
@@ -48,20 +49,52 @@ export function waitingRow(finding: Finding, links: Links): string | undefined {
 
 const OR = '<br>*or:* ';
 
-function toDo(reason: Reason, finding: Finding, links: Links): string {
-  if (reason.kind === 'one-of') {
-    return reason.ways.map((way) => way.map((part) => toDo(part, finding, links)).join(' ')).join(OR);
-  }
-  if (reason.inWhen || reason.undecided) {
-    return `Gatehouse couldn’t check this: ${markdownInCell(reason.expected, links)}.`;
-  }
-  return `${markdownInCell(reason.fix, links)}${exampleFor(reason, finding)}`;
+/** The steps of a cell. Those that only matter if the rule applies come after what says so. */
+function stepsOf(reasons: readonly Reason[], finding: Finding, links: Links): readonly string[] {
+  const isInWhen = (reason: Reason) => reason.kind === 'predicate' && reason.inWhen === true;
+  const certain = !reasons.some(isInWhen);
+  const once = finding.asIfReady ? [`${AS_IF_READY}:`] : [];
+  return [
+    ...once,
+    ...reasons.map((reason) => {
+      const step = toDo(reason, finding, links);
+      return certain || isInWhen(reason) ? step : `If it does: ${step}`;
+    }),
+  ];
 }
 
+function toDo(reason: Reason, finding: Finding, links: Links): string {
+  if (reason.kind === 'one-of') {
+    const ways = reason.ways.map((way) => way.map((part) => nested(part, finding, links)).join(' '));
+    const shown = ways.slice(0, fittingCount(ways, MAX_WAYS_LENGTH));
+    const more = ways.length - shown.length;
+    return [...shown, ...(more === 0 ? [] : [`${more} other ways`])].join(OR);
+  }
+  const expected = markdownInCell(reason.expected, links);
+  if (reason.inWhen) {
+    return reason.undecided
+      ? `Gatehouse couldn’t check whether this rule applies: ${expected}.`
+      : `Whether this rule applies isn’t known yet. It depends on this: ${expected}.`;
+  }
+  return reason.undecided
+    ? `Gatehouse couldn’t check this: ${expected}.`
+    : `${markdownInCell(reason.fix, links)}${exampleFor(reason, finding)}`;
+}
+
+/** A choice within one of several ways must not read like another way. */
+function nested(part: Reason, finding: Finding, links: Links): string {
+  const step = toDo(part, finding, links);
+  return part.kind === 'one-of' ? `(${step.replaceAll(OR, ' *or:* ')})` : step;
+}
+
+/** An example belongs to the first pattern, or without one to what is asked first. */
 function exampleFor(reason: PredicateReason, { example, reasons }: Finding): string {
-  const hasPattern = reason.expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
-  const isMeant = reason.wanted && (hasPattern || reason === reasons[0]);
-  return example === undefined || !isMeant ? '' : ` For example: ${codeInCell(example)}.`;
+  const asked = predicatesIn(reasons).filter(({ wanted, inWhen }) => wanted && !inWhen);
+  const hasPattern = ({ expected }: PredicateReason) =>
+    expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
+  return example === undefined || reason !== (asked.find(hasPattern) ?? asked[0])
+    ? ''
+    : ` For example: ${codeInCell(example)}.`;
 }
 
 function sentence(text: Text, links: Links): string {
@@ -112,19 +145,28 @@ function byFile(places: readonly { path: string; line: number }[], links: Links)
 /** As many whole parts as a cell may take, each once. */
 function cellOf(parts: readonly string[], maxLength: number): string {
   const different = [...new Set(parts)];
+  const shown = different.slice(0, fittingCount(different.slice(0, MAX_REASONS_SHOWN), maxLength));
+  const more = different.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [shown.length === 0 ? 'Too much to show here' : `and ${more} more`])].join(
+    '<br>',
+  );
+}
+
+function fittingCount(parts: readonly string[], maxLength: number): number {
   let length = 0;
-  const fit = different.slice(0, MAX_REASONS_SHOWN).findIndex((part) => {
+  const first = parts.findIndex((part) => {
     length += part.length;
     return length > maxLength;
   });
-  const shown = different.slice(0, fit === -1 ? MAX_REASONS_SHOWN : fit);
-  const more = different.length - shown.length;
-  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join('<br>');
+  return first === -1 ? parts.length : first;
 }
 
-function row(icon: string, steps: readonly string[], found: readonly string[], finding: Finding): string {
-  const { ruleId, message, asIfReady } = finding;
-  const rule = message === undefined ? codeInCell(ruleId) : proseInCell(message);
-  const when = asIfReady ? `<br>${AS_IF_READY}` : '';
-  return `| ${icon} | ${cellOf(steps, MAX_STEPS_LENGTH)} | ${cellOf(found, MAX_FOUND_LENGTH)} | ${rule}${when} |`;
+function row(icon: string, steps: readonly string[], found: readonly string[], finding: Finding): readonly string[] {
+  const { ruleId, message, level } = finding;
+  const rule = [
+    codeInCell(ruleId),
+    ...(message === undefined ? [] : [proseInCell(message)]),
+    ...(level === 'error' ? [] : [NOT_BLOCKING]),
+  ].join('<br>');
+  return [icon, cellOf(steps, MAX_STEPS_LENGTH), cellOf(found, MAX_FOUND_LENGTH), rule];
 }

@@ -8,7 +8,7 @@ import { code, link, markdown } from './markdown.ts';
 const MAX_RULE_LENGTH = 4_000;
 
 /** The rules behind the findings, with their patterns and where they are, folded away. */
-export function renderRules({ findings, passed, state }: Verdict, links: Links, maxLength: number): readonly string[] {
+export function renderRules({ findings, passed }: Verdict, links: Links, maxLength: number): readonly string[] {
   if (findings.length === 0) {
     return [];
   }
@@ -23,7 +23,6 @@ export function renderRules({ findings, passed, state }: Verdict, links: Links, 
   const end = [
     ...(shown.length < lines.length ? [`- and ${lines.length - shown.length} more`] : []),
     ...(passed.length > 0 && length + met.length < maxLength ? [`- met: ${met}`] : []),
-    ...(state === 'success' ? [] : ['', 'Judged again after every push, edit, label and review.']),
   ];
   return [['<details><summary>Rules</summary>', '', ...shown, ...end, '', '</details>'].join('\n')];
 }
@@ -44,10 +43,11 @@ function explained(reasons: readonly Reason[]): Text {
   return joinTexts(
     reasons.map((reason) => {
       if (reason.kind === 'one-of') {
-        return joinTexts(
+        const ways = joinTexts(
           reason.ways.map((way) => explained(way)),
           ', or ',
         );
+        return reasons.length === 1 ? ways : say`(${ways})`;
       }
       const { inWhen, wanted, expected } = reason;
       if (inWhen) {

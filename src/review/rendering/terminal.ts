@@ -60,7 +60,7 @@ function explainOverrides({ overrides }: Verdict, paint: Paint): readonly string
     ),
     ...refused.map(({ ruleId, author, why }) => {
       const shown = shorten(visible(ruleId), MAX_RULE_ID_LENGTH);
-      return `an override of "${shown}" by ${visible(author ?? 'nobody known')} ${plain(why)}`;
+      return `an override of "${shown}" by ${visible(author ?? 'no one known')} ${plain(why)}`;
     }),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
@@ -71,7 +71,7 @@ export function explainRule({ rule, outcome, when, require, forbid, asIfReady }:
   const [colour, mark] = (rule.level === 'observe' ? OBSERVED_MARKS : RULE_MARKS)[outcome];
   const { path, line, repository } = rule.source;
   const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
-  const said = asIfReady ? `${mark} ${AS_IF_READY}` : mark;
+  const said = asIfReady ? `${mark} ${AS_IF_READY.toLowerCase()}` : mark;
   const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, said)} ${paint('grey', where)}`];
   const sections = [
     ['when', when, undefined],

@@ -28,11 +28,11 @@ for (const [rule, given, action] of [
   ["require: { files: 'db/**', status: added }", files('src/a'), 'Add a file in `db/**`.'],
   ["forbid: { files: 'gen/**' }", files('gen/a', 'b'), 'Take the changes to `gen/a` out of this pull request.'],
   ["require: { only_files: 'docs/**' }", files('docs/a', 'b'), 'Take the changes to `b` out of this pull request.'],
-  ["forbid: { only_files: 'docs/**' }", files('docs/a'), 'Also change a file other than a file in `docs/**`.'],
+  ["forbid: { only_files: 'docs/**' }", files('docs/a'), 'Also change a file that doesn’t match `docs/**`.'],
   ['require: { label: [a, b, c] }', {}, 'Add the label `a`, `b` or `c`.'],
   ['forbid: { label: [wip, hold] }', { labels: ['hold', 'z'] }, 'Remove the label `hold`.'],
   ["require: { title: ['^a', '^b'] }", { title: 'x' }, 'Change the title to match `^a` or `^b`.'],
-  ['forbid: { title: wip }', { title: 'wip' }, "Change the title so that it doesn't match `wip`."],
+  ['forbid: { title: wip }', { title: 'wip' }, 'Change the title so that it doesn’t match `wip`.'],
   [
     "require: { changed_lines: '< 2' }",
     files('a'),
@@ -43,7 +43,7 @@ for (const [rule, given, action] of [
     files('a', 'b'),
     'Reduce this pull request to at most 1 changed file, for example by splitting it.',
   ],
-  ["require: { changed_files: '>= 2' }", files('a'), 'Extend this pull request to at least 2 changed files.'],
+  ["require: { changed_files: '>= 2' }", files('a'), 'Bring this pull request to at least 2 changed files.'],
   ["require: { milestone: '*' }", {}, 'Set a milestone.'],
   ['require: { assignee: [bob, eve] }', { assignees: [] }, 'Assign `bob` or `eve`.'],
   [
@@ -54,22 +54,86 @@ for (const [rule, given, action] of [
   [
     'require: { approvals: { count: 2, fresh: true } }',
     approved('bob'),
-    'Ask for 1 more approval, after the last push or change of base.',
+    'Ask for 1 more approval, after the last push or change of base branch.',
   ],
-  ['require: { approvals: { from: [bob, eve] } }', {}, 'Ask for 1 approval from `bob`, `eve`.'],
+  ['require: { approvals: { from: [bob, eve] } }', {}, 'Ask for 1 approval from `bob` or `eve`.'],
   [
     'require: { checks: { name: [ci, e2e] } }',
     { checks: [{ name: 'ci', state: 'failure' }] },
     'The checks `ci`, `e2e` must report `success`. Fix what failed, or run it again.',
   ],
+  [
+    "require: { approvals: { count: 2, from: ['@octo/core', Bob] } }",
+    { ...approved('bob'), teams: { 'octo/core': ['eve'] } },
+    'Ask for 1 more approval from `@octo/core`.',
+  ],
+  [
+    'require: { checks: { name: [ci, lint] } }',
+    {
+      checks: [
+        { name: 'ci', state: 'failure' },
+        { name: 'lint', state: 'skipped' },
+      ],
+    },
+    'The checks `ci`, `lint` must report `success` (`lint` was skipped: run it again, or allow it with `is: [success, skipped]`). Fix what failed, or run it again.',
+  ],
+  [
+    'when: { checks: { name: lint, is: [failure] } }, require: { label: x }',
+    {},
+    'Whether this rule applies isn’t known yet. It depends on this: the check `lint` with the result `failure`.',
+  ],
+  [
+    "when: { author: '@octo/core' }, require: { label: x }",
+    {},
+    'Gatehouse couldn’t check whether this rule applies: an author among `@octo/core`.<br>If it does: Add the label `x`.',
+  ],
+  [
+    'require: { any: [{ all: [{ any: [{ label: a }, { label: b }] }, { label: c }] }, { label: d }] }',
+    {},
+    '(Add the label `a`. *or:* Add the label `b`.) Add the label `c`.<br>*or:* Add the label `d`.',
+  ],
+  [
+    'when: { draft: false }, require: { label: x }',
+    { draft: true },
+    'Once this draft is ready for review:<br>Add the label `x`.',
+  ],
+  ["require: { changed_files: '= 1' }", files('a', 'b'), 'Bring this pull request to exactly 1 changed file.'],
+  [
+    "require: { branch: ['feat/*', '!feat/x'] }",
+    {},
+    'Push your commits to a branch with a name that matches `feat/*`, but not `feat/x`, and open a pull request from there.',
+  ],
+  ["require: { label: 'size/*' }", {}, 'Add a label that matches `size/*`.'],
+  [
+    "require: { approvals: { count: 1, all_of: ['@octo/a'] } }",
+    { reviews: [{ author: 'bob', official: null }], teams: { 'octo/a': ['eve'] } },
+    'Ask for 1 approval from `@octo/a`.',
+  ],
+  [
+    "require: { commits: { every: { verified: true }, count: '<= 1' } }",
+    {
+      commits: [
+        { message: 'a', verified: true },
+        { message: 'b', verified: true },
+      ],
+    },
+    'Rewrite the commits (`git rebase --interactive`) so that there is at most 1 commit, then push them again.',
+  ],
   ['require: { checks: { name: ci } }', {}, 'The check `ci` must report `success`.'],
   [
     'require: { approvals: 1 }',
     { reviews: [{ author: 'bob', official: null }] },
-    'Ask whoever operates Gatehouse to let it see who can write to the repository.',
+    'Ask the operator of Gatehouse to let it see who can write to the repository.',
   ],
 ] as const satisfies readonly (readonly [string, Given, string])[]) {
   test(`the comment tells its reader what to do about ${rule}`, (t) => {
     t.is(actionFor(rule, given), action);
   });
 }
+
+test('an action with more ways than fit says how many are left out', (t) => {
+  const ways = Array.from({ length: 40 }, (_, index) => `{ label: '${index}${'x'.repeat(150)}' }`);
+  const action = actionFor(`require: { any: [${ways}] }`, {}) ?? '';
+  t.regex(action, /^Add the label `0x+`\.<br>.*<br>\*or:\* \d+ other ways$/);
+  t.true(action.length < 4_000);
+});

@@ -234,7 +234,7 @@ const MALLORYS = { message: 'x', author: 'mallory', committer: 'mallory' };
 const SECONDS = { edited: 'no-by-seconds' } as const;
 const posted = (posting: PostedText): Partial<RecordedComments> => ({ posted: new Map([['1', posting]]) });
 const UNSEEN = '\u200b\u3164';
-const COMMITTED = /^was written by somebody who committed/;
+const COMMITTED = /^was written by someone who committed/;
 const BOT = /^was written by a bot$/;
 
 /** Every way to get one that does not count, what people read about it, and what else differs from the usual world. */
@@ -274,26 +274,26 @@ const REFUSED: readonly (readonly [what: string, why: RegExp, from: Partial<Pers
   ['by a committer', COMMITTED, {}, committed({ message: 'x', author: 'alice', committer: 'bob' }, MALLORYS)],
   [
     'by somebody who may have committed under another address',
-    /^may be by somebody who committed .* "b@home.test"/,
+    /^may be by someone who committed .* "b@home.test"/,
     {},
     committed({ message: 'x', author: null, email: 'b@home.test' }),
   ],
   [
     'by a co-author',
-    /^was written by somebody whom a commit .* names as its co-author$/,
+    /^was written by someone whom a commit .* names as its co-author$/,
     {},
     { given: { ...GIVEN, commits: [NAMING_BOB], accounts: { 'b@home.test': 'bob' } } },
   ],
   ['by a possible co-author', /no account is known for "b@home.test"/, {}, committed(NAMING_BOB)],
   [
     'by whoever pushed a commit',
-    /^was written by somebody who pushed a commit/,
+    /^was written by someone who pushed a commit/,
     {},
     { ...committed({ message: 'x' }), pushedBy: 'bob' },
   ],
   [
     'by whoever made a commit that is gone',
-    /^was written by somebody who made a commit .* that was there before/,
+    /^was written by someone who made a commit .* that was there before/,
     {},
     { ...committed({ message: 'x' }), gone: ['bob'] },
   ],
@@ -304,7 +304,7 @@ const REFUSED: readonly (readonly [what: string, why: RegExp, from: Partial<Pers
     { author: 'carol' },
     { given: { ...GIVEN, teams: {} } },
   ],
-  ['by somebody who may not write', /may not write to the repository$/, {}, { writers: [] }],
+  ['by somebody who may not write', /without write access$/, {}, { writers: [] }],
   ['by somebody of whom it is not known', /^cannot be checked: whether/, {}, { unknown: ['bob'] }],
   [
     'before the base was changed',
@@ -372,13 +372,13 @@ test('a locked rule is overridden only by those whom the baseline names', async 
   const policy = mergeBaseline(baseline(''), own('{ id: other, require: { title: "^feat" } }'));
   const refused = await judged({ policy, comments: [comment()] });
   t.deepEqual(inForce(refused), []);
-  t.regex(reasons(refused.overrides)[0] ?? '', /^names a rule that nobody may override$/);
+  t.regex(reasons(refused.overrides)[0] ?? '', /^names a rule that no one can override$/);
 });
 
 for (const kind of ['refused', 'invalid', 'too-large'] as const) {
   test(`comments that cannot be read override nothing: ${kind}`, async (t) => {
     const { verdict, text } = await judged({ comments: [comment()], fault: new ForgeError(kind, 'no') });
     t.is(verdict.state, 'failure');
-    t.regex(text, /cannot read the comments.*no override counts/);
+    t.regex(text, /can’t read the comments.*no override counts/);
   });
 }

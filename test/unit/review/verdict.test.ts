@@ -47,7 +47,7 @@ const VERDICTS: readonly (readonly [policy: string, given: Given, state: Verdict
   [THREE, {}, 'pending', 'Waiting for 3 approvals'],
   [THREE, approvedBy('bob'), 'pending', 'Waiting for 2 more approvals'],
   [THREE, approvedBy('bob', 'carol'), 'pending', 'Waiting for 1 more approval'],
-  [ruled(BOB, BOB, CAROL), {}, 'pending', 'Waiting for 1 approval from bob and 1 approval from carol'],
+  [ruled(BOB, BOB, CAROL), {}, 'pending', 'Waiting for 1 approval from bob; 1 approval from carol'],
   [ruled(WAYS), {}, 'pending', 'Waiting for 1 approval from bob or 2 approvals'],
   [ruled(`level: warn, ${BOB}`), {}, 'success', 'No error, 1 warning: a'],
   [ruled('level: warn, require: { files: x }'), { files_complete: false }, 'success', 'No error, 1 warning: a'],

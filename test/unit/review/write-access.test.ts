@@ -40,8 +40,8 @@ test('approvals: where too few approve, those who are unknown are named', (t) =>
     judgedBy(condition, factsOf({ reviews }));
   const alone = of('{ approvals: 2 }', bob);
   t.like(alone, { outcome: 'unmatched', awaited: '2 approvals' });
-  t.regex(alone.found, /^no approval that counts; whether "bob" may write to the repository could not be read/);
-  t.regex(of('{ approvals: 3 }', bob, carol).found, /^1 approval, by "carol"; whether "bob" may write/);
+  t.regex(alone.found, /^no approval that counts; whether "bob" can write to the repository could not be read/);
+  t.regex(of('{ approvals: 3 }', bob, carol).found, /^1 approval, by "carol"; whether "bob" can write/);
   t.is(of('{ approvals: 1 }', bob, carol).found, '1 approval, by "carol"');
 });
 
@@ -61,13 +61,13 @@ const ASKED: readonly (readonly [what: string, given: Given, ask: string, found:
     'one may write and one is unknown',
     { reviews: [objection('bob', null), objection('dan')] },
     'ask "dan" to review again.',
-    /^1 request for changes, by "dan"; whether "bob" may write to the repository could not be read/,
+    /^1 request for changes, by "dan"; whether "bob" can write to the repository could not be read/,
   ],
   [
     'all are unknown',
     { reviews: [objection('bob', null), objection('eve', null)] },
     'ask "bob", "eve" to review again.',
-    /^a request for changes by "bob", "eve"; whether "bob", "eve" may write to the repository could not be read/,
+    /^a request for changes by "bob", "eve"; whether "bob", "eve" can write to the repository could not be read/,
   ],
   [
     'not all reviews are read',
@@ -96,7 +96,7 @@ test('changes_requested: whoever objects is asked where a team is unread', (t) =
 const BY_BOB = { by: 'carol', resolved_by: 'Bob' };
 const RESOLVED: Given = { reviews: [{ author: 'bob', official: null }], threads: [BY_BOB] };
 
-const PERMISSION = /whether "Bob" may write to the repository could not be read/;
+const PERMISSION = /whether "Bob" can write to the repository could not be read/;
 const TEAM_UNREAD = /the members of "octo\/security" could not be read$/;
 const UNTOLD = /the forge does not tell whether they count, or are resolved$/;
 const outdated = (is: boolean | null): Given => ({ threads: [{ ...BY_BOB, outdated: is }] });
@@ -116,7 +116,7 @@ for (const [why, condition, given, outcome, found] of UNSURE) {
     const result = judgedBy(`{ threads: { resolved_by: others${condition} } }`, facts);
     t.is(result.outcome, outcome);
     t.regex(result.found, found);
-    t.is(result.awaited.startsWith('Gatehouse to see whether "Bob" may write'), outcome === 'awaited');
+    t.is(result.awaited.startsWith('Gatehouse to see whether "Bob" can write'), outcome === 'awaited');
   });
 }
 
@@ -131,7 +131,7 @@ test('threads: the author, and who made a commit, are not among those who are un
   const unasked: Facts = { ...facts, writers: { answers: new Map() } };
   const { outcome, found } = judgedBy('{ threads: { resolved_by: others } }', unasked);
   t.is(outcome, 'awaited');
-  t.regex(found, /whether "bob" may write/, 'who was not asked about is unknown');
+  t.regex(found, /whether "bob" can write/, 'who was not asked about is unknown');
 });
 
 test('of several that are all needed, the worst outcome counts', (t) => {
