@@ -63,7 +63,7 @@ function runs(text: string, around?: Style): readonly Run[] {
     found.push(...plain(text.slice(end, match.index)));
     end = match.index + whole.length;
     if (code !== undefined) {
-      found.push({ text: code.replace(/^ (`.*|.*`) $/, '$1'), style: 'cyan' });
+      found.push({ text: code.replace(/^ (.*\S.*) $/, '$1'), style: 'cyan' });
     } else if (label !== undefined) {
       found.push(...runs(label, around));
     } else if (bold !== undefined) {

@@ -45,7 +45,7 @@ for (const name of FORGES) {
       [
         0,
         `# Recipes of Gatehouse's cookbook that the last 10 merged pull requests of acme/widgets met.
-# "level: observe" records what a rule would do and shows nobody; "gatehouse backtest" names those that it would have stopped.
+# "level: observe" records what a rule would do without blocking anyone; "gatehouse backtest" lists what it would have stopped.
 version: 1
 rules:
   # Conventional titles: met by 9 of 10 (90 %)
@@ -77,6 +77,19 @@ rules:
     }
     t.deepEqual(await readdir(folder.path), [], 'nothing is written without --write');
     t.is(forge.writes(), 0);
+  });
+
+  test(`${name}: what could not be read never looks like a rule that nobody met`, async (t) => {
+    await using folder = await makeFolder();
+    await using forge = await forgeWith(name, 3);
+    forge.fault({
+      path: /\/files$|graphql|\/pulls\/\d+\/(?:files|commits)/,
+      fault: { kind: 'status', status: 403 },
+      times: 1,
+    });
+    const { stderr } = await init(forge, folder.path);
+    t.regex(stderr, /^Not all could be read, so some could not be judged: .*403/m);
+    t.regex(stderr, /Small changes: met by [0-2] of 3 \(\d+ %\).*; [1-3] could not be judged$/m);
   });
 }
 

@@ -200,3 +200,13 @@ test('each missing option is named', async (t) => {
   const trial = /ALLOWED_HOST_LIST = external, host\.docker\.internal\nNext:\n {2}node --env-file=\S+ demo\/dev\.ts\n/;
   t.regex(run.output(), trial);
 });
+
+test('setup never ends well without a word on an account that cannot write', async (t) => {
+  const { forge, run } = await setUp(t);
+  forge.addToken('token-of-a-reader', 'reader');
+  forge.addOutsider('reader');
+  const { output } = await run(undefined, { FORGE_TOKEN: 'token-of-a-reader' });
+  t.regex(output, /^✘ The account of FORGE_TOKEN can't write to acme\/widgets: add it as a collaborator with Write/m);
+  const { output: other } = await (await setUp(t)).run();
+  t.notRegex(other, /can't write/);
+});

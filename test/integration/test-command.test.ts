@@ -109,8 +109,8 @@ test('what no case reaches is named, with its line', async (t) => {
   t.is(
     partOf((await runCases(t, casesOf(one))).stdout),
     `Not covered:
-  .gatehouse.yml:4: conventional-title: require: title: no case that does not match
-  .gatehouse.yml:6: tests-with-code: when: files: no case that matches
+  .gatehouse.yml:4: conventional-title: require: title: no case where it does not match
+  .gatehouse.yml:6: tests-with-code: when: files: no case where it matches
   .gatehouse.yml:7: tests-with-code: require: files: no case that reaches it
   .gatehouse.yml:8: review: no case
 `,

@@ -16,7 +16,7 @@ type Step =
 const steps: readonly Step[] = [...page.matchAll(/^```(yaml|console)\n(.*)\n([\s\S]*?)^```$/gm)].map(
   ([, kind, first = '', rest = '']) =>
     kind === 'yaml'
-      ? { kind: 'file', name: first.replace(/^# /, ''), text: rest }
+      ? { kind: 'file', name: first.replace(/^# /, ''), text: `${first}\n${rest}` }
       : { kind: 'command', args: first.replace(/^\$ gatehouse /, '').split(' '), output: rest },
 );
 

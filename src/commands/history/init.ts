@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { POLICY_PATHS } from '../../review/policy/paths.ts';
 import { policyOf, type Recipe, recipesIn } from '../../review/recipes.ts';
+import { visible } from '../../review/text.ts';
 import { firstPolicyFile, policyFilesIn } from '../check.ts';
 import { defineCommand, WRONG_CONFIGURATION } from '../command.ts';
 import { reasonOf } from '../failures.ts';
@@ -76,6 +77,10 @@ async function proposePolicy(
     return STOPPED;
   }
   const judged = found.verdicts.length;
+  const unread = found.verdicts.find((verdict) => verdict.unread !== undefined)?.unread;
+  if (unread !== undefined) {
+    stderr.write(`Not all could be read, so some could not be judged: ${visible(unread)}\n`);
+  }
   const shares = judged === 0 ? [] : sharesOf(recipes, found);
   const leftOut = shares.filter((share) => !isOffered(share));
   if (leftOut.length > 0) {
@@ -110,13 +115,14 @@ interface Share {
   /** How many it held for, or did not apply to. */
   readonly met: number;
   readonly held: number;
+  readonly undecided: number;
 }
 
 function sharesOf(recipes: readonly Recipe[], { policy, verdicts }: History): readonly Share[] {
   const tallies = tallyRules(policy, verdicts);
   return recipes.map((recipe, index) => {
-    const { passed = 0, inactive = 0 } = tallies[index]?.counts ?? {};
-    return { recipe, judged: verdicts.length, met: passed + inactive, held: passed };
+    const { passed = 0, inactive = 0, undecided = 0 } = tallies[index]?.counts ?? {};
+    return { recipe, judged: verdicts.length, met: passed + inactive, held: passed, undecided };
   });
 }
 
@@ -125,14 +131,15 @@ function isOffered({ judged, met, held }: Share): boolean {
   return held > 0 && met >= judged * LEAST_SHARE;
 }
 
-function describeShare({ recipe, judged, met, held }: Share): string {
+function describeShare({ recipe, judged, met, held, undecided }: Share): string {
   const percent = Math.floor((met / judged) * 100);
   const aside = met === held ? '' : `, ${met - held} of which it did not apply to`;
-  return `${recipe.title}: met by ${met} of ${judged} (${percent} %)${aside}`;
+  const unknown = undecided === 0 ? '' : `; ${undecided} could not be judged`;
+  return `${recipe.title}: met by ${met} of ${judged} (${percent} %)${aside}${unknown}`;
 }
 
 function headOf(repository: string, judged: number): string {
   return `# Recipes of Gatehouse's cookbook that the last ${judged} merged pull requests of ${repository} met.
-# "level: observe" records what a rule would do and shows nobody; "gatehouse backtest" names those that it would have stopped.
+# "level: observe" records what a rule would do without blocking anyone; "gatehouse backtest" lists what it would have stopped.
 `;
 }

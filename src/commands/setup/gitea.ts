@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { missingScopes } from '../../forges/gitea/access.ts';
 import { makeGiteaClient } from '../../forges/gitea/client.ts';
 import type { GiteaName } from '../../forges/gitea/differences.ts';
+import { makeInspection } from '../../forges/gitea/inspection.ts';
 import { scopeOfToken } from '../../forges/limits/pause.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { hooksOf } from '../../forges/setup/gitea-webhook.ts';
@@ -43,8 +44,21 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
       }
       say(`✔ The webhook of ${owner} was ${old.length === 0 ? 'created' : 'replaced'}.`);
     }
+    await checkAccess();
   }
   return { settings: { WEBHOOK_SECRET: secret }, requirementOf: branchProtection, afterWriting };
+
+  /** Without write access the forge takes no status, and says so only when one is posted. */
+  async function checkAccess(): Promise<void> {
+    const { repository } = makeInspection(forge, clientOf(token));
+    for (const name of options.repositories) {
+      if ((await repository(name))?.mayWrite !== 'yes') {
+        say(
+          `✘ The account of FORGE_TOKEN can't write to ${name}: add it as a collaborator with Write, or it can't set a status.`,
+        );
+      }
+    }
+  }
 }
 
 /** A new one. By itself it would forbid every push. */

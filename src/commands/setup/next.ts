@@ -30,7 +30,7 @@ export function nextSteps(
     ...allowedHosts(options),
     'Next:',
     `  ${nextCommand(options)}`,
-    `Then check it with gatehouse doctor ${repositories[0]}, and commit a .gatehouse.yml to the default branch (docs/rules.md).`,
+    `Then check it with ${doctorCommand(options)} ${repositories[0]}, and commit a .gatehouse.yml to the default branch (docs/rules.md).`,
   ].join('\n');
 }
 
@@ -48,6 +48,11 @@ function nextCommand({ folder, kubernetes, namespace, settings }: SetupOptions):
   }
   const node = `node --env-file=${file('.env')}`;
   return isTrial ? `${node} demo/dev.ts` : `${node} src/main.js migrate && ${node} src/main.js serve --with-worker`;
+}
+
+/** The script reads the settings that were written, which `npm run gatehouse` does not. */
+function doctorCommand({ folder, kubernetes }: SetupOptions): string {
+  return !kubernetes && relative(ROOT, folder) === '' ? 'npm run doctor --' : 'gatehouse doctor';
 }
 
 function quoted(text: string): string {

@@ -19,8 +19,8 @@ export interface Uncovered extends PolicyOrigin {
   readonly missing:
     | 'any case'
     | 'a case that reaches it'
-    | 'a case that matches'
-    | 'a case that does not match'
+    | 'a case where it matches'
+    | 'a case where it does not match'
     | 'a case with this account'
     | 'a case with this trailer';
 }
@@ -129,8 +129,8 @@ function ofCondition(condition: Condition, evaluated: readonly EvaluatedConditio
         return [{ line, name, missing: 'a case that reaches it' }];
       }
       return [
-        ...(outcomes.has('matched') ? [] : [{ line, name, missing: 'a case that matches' } as const]),
-        ...(outcomes.has('unmatched') ? [] : [{ line, name, missing: 'a case that does not match' } as const]),
+        ...(outcomes.has('matched') ? [] : [{ line, name, missing: 'a case where it matches' } as const]),
+        ...(outcomes.has('unmatched') ? [] : [{ line, name, missing: 'a case where it does not match' } as const]),
       ];
     }
   }

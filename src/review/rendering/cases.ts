@@ -60,7 +60,7 @@ function placeOf({ repository, path, line }: Uncovered): string {
   return visible([repository, path, line].filter((part) => part !== undefined).join(':'));
 }
 
-/** `small: require: files: no case that matches` */
+/** `small: require: files: no case where it matches` */
 function lackOf({ rule, part, missing }: Uncovered): string {
   const what = [rule, part].filter((one) => one !== undefined).join(': ');
   return visible(`${what}: no ${missing.replace(/^an? |^any /, '')}`);
