@@ -2,7 +2,7 @@ import { shorten } from '../../common/shorten.ts';
 import type { PullRequestPart } from '../../facts/pull-request.ts';
 import type { Facts } from '../../facts/table.ts';
 import { compilePatterns } from '../matching/pattern.ts';
-import { patternList, say } from '../text.ts';
+import { patternList, say, type Text } from '../text.ts';
 import { definePredicate, type Predicate } from './predicate.ts';
 import { patterns } from './values.ts';
 
@@ -14,6 +14,8 @@ export function textPredicate(definition: {
   readonly noun: string;
   readonly part: PullRequestPart;
   readonly read: (facts: Facts) => string;
+  /** What its author does, from what has to match. */
+  readonly toMatch: (patterns: Text) => Text;
 }): Predicate {
   const noun = [definition.noun];
   return definePredicate({
@@ -30,7 +32,7 @@ export function textPredicate(definition: {
         expected: say`a ${noun} that matches ${patternList(sources)}`,
         found: text.trim() === '' ? say`an empty ${noun}` : say`the ${noun} ${shorten(text.trim(), MAX_TEXT_SHOWN)}`,
         remedy: {
-          toMatch: say`Change the ${noun} to match ${patternList(sources)}.`,
+          toMatch: definition.toMatch(patternList(sources)),
           toAvoid: say`Change the ${noun} so that it doesn’t match ${patternList(sources)}.`,
         },
       };

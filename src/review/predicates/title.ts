@@ -1,3 +1,4 @@
+import { say } from '../text.ts';
 import { textPredicate } from './text-predicate.ts';
 
 export const title = textPredicate({
@@ -5,5 +6,6 @@ export const title = textPredicate({
     "The pull request's title matches this RE2 regular expression, or one of a list. Found anywhere in it unless anchored with ^ and $.",
   noun: 'title',
   part: 'title',
+  toMatch: (patterns) => say`Change the title to match ${patterns}.`,
   read: (facts) => facts.pullRequest.title,
 });

@@ -32,6 +32,7 @@ for (const [rule, given, action] of [
   ['require: { label: [a, b, c] }', {}, 'Add the label `a`, `b` or `c`.'],
   ['forbid: { label: [wip, hold] }', { labels: ['hold', 'z'] }, 'Remove the label `hold`.'],
   ["require: { title: ['^a', '^b'] }", { title: 'x' }, 'Change the title to match `^a` or `^b`.'],
+  ["require: { body: '[A-Z]+-1' }", { body: '' }, 'Add text that matches `[A-Z]+-1` to the description.'],
   ['forbid: { title: wip }', { title: 'wip' }, 'Change the title so that it doesn’t match `wip`.'],
   [
     "require: { changed_lines: '< 2' }",

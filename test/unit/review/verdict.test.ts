@@ -87,7 +87,7 @@ test("a finding names its rule's file and how to fix it", (t) => {
   t.like(verdict(POLICY, { ...GOOD, title: 'x' }).findings[0], {
     source: { path: '.gatehouse.yml', line: 5 },
     reasons: [
-      { kind: 'predicate', fix: ['Change the ', 'title', ' to match ', { patterns: ['^feat: '] }, '.'], wanted: true },
+      { kind: 'predicate', fix: ['Change the title to match ', { patterns: ['^feat: '] }, '.'], wanted: true },
     ],
   });
 });
