@@ -163,15 +163,15 @@ const GIVEN_FOR = {
   false: [],
 } as const;
 
-const GIVEN_AFTER = {
-  true: say`, after the last push or change of base branch`,
-  'except-updates': say`, after the last push other than an update from the base branch, and the last change of base branch`,
-  false: [],
+const ASK_FOR = {
+  true: say`After the last push or change of base branch, ask for`,
+  'except-updates': say`After the last push other than an update from the base branch, and the last change of base branch, ask for`,
+  false: say`Ask for`,
 } as const;
 
 /** The approvals of this amount that a rule wants, whoever else has to approve. */
 function amountOf(wanted: Wanted, amount: number, more = ''): Text {
-  return wanted.count === 0 ? [] : say`${count(amount, `${more}approval`)}${fromWhom(wanted)}`;
+  return wanted.count === 0 ? [] : say`${count(amount, `${more}approval`)}${fromWhom(wanted, amount)}`;
 }
 
 function amountsOf(wanted: Wanted): Text {
@@ -191,7 +191,7 @@ function aside(wanted: Wanted): Text {
   return say`${exceptFrom(wanted)}${GIVEN_FOR[`${wanted.fresh}`]}`;
 }
 
-function fromWhom({ from, codeOwners, each }: Wanted): Text {
+function fromWhom({ from, codeOwners, each }: Wanted, amount = 1): Text {
   if (from === undefined) {
     return [];
   }
@@ -201,7 +201,10 @@ function fromWhom({ from, codeOwners, each }: Wanted): Text {
     others.length === 0
       ? say`the code owners of each changed file`
       : say`the code owners of each changed file or ${either(others)}${own}`;
-  return say` from ${codeOwners ? owners : either(from)}`;
+  if (codeOwners) {
+    return say` from ${owners}`;
+  }
+  return amount > 1 && from.length > 1 ? say` from among ${quotedList(from)}` : say` from ${either(from)}`;
 }
 
 function exceptFrom({ notFrom }: Wanted): Text {
@@ -214,7 +217,7 @@ function remedyOf(wanted: Wanted, missing: Text, awaited: boolean): PredicateRes
   return {
     toMatch: awaited
       ? say`Ask the operator of Gatehouse to let it see who can write to the repository.`
-      : say`Ask for ${asked}${exceptFrom(wanted)}${GIVEN_AFTER[`${wanted.fresh}`]}.`,
+      : say`${ASK_FOR[`${wanted.fresh}`]} ${asked}${exceptFrom(wanted)}.`,
     toAvoid:
       wanted.count > 1
         ? say`Dismiss approvals${fromWhom(wanted)} until fewer than ${wanted.count} are left.`

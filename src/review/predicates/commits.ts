@@ -121,11 +121,7 @@ export const commits = definePredicate({
         ' and ',
       ),
       remedy: {
-        toMatch: rewrite(
-          ofEvery?.outcome === 'unmatched' ? every : undefined,
-          expectedOf(unmet),
-          facts.pullRequest.base.branch,
-        ),
+        toMatch: rewrite(ofEvery?.outcome === 'unmatched' ? every : undefined, expectedOf(unmet), startOf(facts)),
         toAvoid: say`Rewrite or squash these commits (${'git rebase --interactive'}), then push them again.`,
       },
     };
@@ -136,15 +132,22 @@ function asksForSignature({ verified, signed_by }: Traits): boolean {
   return verified !== undefined || signed_by !== undefined;
 }
 
-function rewrite(every: Traits | undefined, expected: Text, base: string): Text {
+/** The commit that a rebase begins after. A local base branch may be behind, and then others' commits are rewritten as well. */
+function startOf({ commits: { commits: all, complete }, pullRequest }: Facts): string {
+  return complete && all.every(({ parents }) => parents.length < 2)
+    ? `HEAD~${all.length}`
+    : `origin/${pullRequest.base.branch}`;
+}
+
+function rewrite(every: Traits | undefined, expected: Text, start: string): Text {
   if (every?.signed_by !== undefined) {
-    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${base}`}), then push them again (${'git push --force-with-lease'}).`;
+    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
   }
   if (every?.verified === true) {
-    return say`Sign the commits with a key that the forge knows (${`git rebase --no-ff --gpg-sign ${base}`}), then push them again (${'git push --force-with-lease'}).`;
+    return say`Sign the commits with a key that the forge knows (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
   }
   return every?.signed_off === true
-    ? say`Sign the commits off (${`git rebase --signoff ${base}`}), then push them again (${'git push --force-with-lease'}).`
+    ? say`Sign the commits off (${`git rebase --signoff ${start}`}), then push them again (${'git push --force-with-lease'}).`
     : say`Rewrite the commits (${'git rebase --interactive'}) so that ${expected}, then push them again.`;
 }
 

@@ -62,7 +62,7 @@ export function resultOf(
       outcome === 'matched'
         ? say`another result of ${namedChecks(fitting.map(({ name }) => name))}`
         : say`${namedChecks(awaited)}${adviceOn(others, is)}`,
-    remedy: { toMatch: remedyOf(awaited, found, { is, from }), toAvoid },
+    remedy: { toMatch: remedyOf(found, { is, from }), toAvoid },
   };
 }
 
@@ -102,15 +102,21 @@ function outcomeOf(unfinished: readonly string[], others: readonly Reported[], f
   return unfinished.length > 0 || fitting.length === 0 ? 'awaited' : 'matched';
 }
 
-function remedyOf(
-  awaited: readonly string[],
-  { others }: SortedChecks,
-  { is, from }: Pick<Words, 'is' | 'from'>,
-): Text {
-  const must = say`${capitalised(namedChecks(awaited))} must report ${either(is)}${reportedBy(from)}`;
-  const advice = adviceOn(others, is);
-  const hasFailed = others.some(({ state }) => !UNTRIED.includes(state));
-  return say`${must}${advice}.${hasFailed ? [' Fix what failed, or run it again.'] : []}`;
+function remedyOf({ missing, running, others }: SortedChecks, { is, from }: Pick<Words, 'is' | 'from'>): Text {
+  const names = (some: readonly Reported[]) => some.map(({ name }) => name);
+  const failed = others.filter(({ state }) => !UNTRIED.includes(state));
+  const untried = others.filter(({ state }) => UNTRIED.includes(state));
+  const rest = [...names(untried), ...missing, ...names(running)];
+  return joinTexts(
+    [
+      failed.length === 0 ? [] : say`Fix what fails in ${quotedList(names(failed), CHECKS_SHOWN)}, or run it again.`,
+      failed.length > 0 && rest.length === 0
+        ? []
+        : say`${capitalised(namedChecks(rest))} must report ${either(is)}${reportedBy(from)}${adviceOn(others, is)}.`,
+      missing.length === 0 ? [] : say`If it doesn’t start, ask the people who run your CI.`,
+    ],
+    ' ',
+  );
 }
 
 export function reportedBy(from: readonly string[] | undefined): Text {

@@ -19,7 +19,7 @@ const NOT_ENFORCED =
 const AGAIN = 'Gatehouse reviews again after every push, edit, label, review and check.';
 
 const COULD_NOT_JUDGE =
-  'If the change is too large, split it. Otherwise, show this to the people who run Gatehouse, and comment `/gatehouse recheck` once they have fixed it.';
+  'Show this to the people who run Gatehouse. Once they have fixed it, comment `/gatehouse recheck`. If the change is too large to judge, split it instead.';
 
 const USED_UP =
   '**Push a new commit:** this one has nearly as many commit statuses as the forge takes. Its status no longer shows this verdict.';
@@ -88,8 +88,9 @@ function headline({ state, findings: all, policyFaults, passed }: Verdict): stri
   switch (state) {
     case 'failure': {
       const failed = blocking('failed');
+      const waiting = blocking('waiting');
       return failed > 0
-        ? `### ❌ ${counted(failed, 'problem')} to fix`
+        ? `### ❌ ${counted(failed, 'problem')} to fix${waiting === 0 ? '' : `, ${counted(waiting, 'rule')} waiting`}`
         : `### ❌ ${counted(policyFaults.length, 'fault')} in the proposed policy`;
     }
     case 'error':

@@ -55,13 +55,13 @@ for (const [rule, given, action] of [
   [
     'require: { approvals: { count: 2, fresh: true } }',
     approved('bob'),
-    'Ask for 1 more approval, after the last push or change of base branch.',
+    'After the last push or change of base branch, ask for 1 more approval.',
   ],
   ['require: { approvals: { from: [bob, eve] } }', {}, 'Ask for 1 approval from `bob` or `eve`.'],
   [
     'require: { checks: { name: [ci, e2e] } }',
     { checks: [{ name: 'ci', state: 'failure' }] },
-    'The checks `ci`, `e2e` must report `success`. Fix what failed, or run it again.',
+    'Fix what fails in `ci`, or run it again. The check `e2e` must report `success`. If it doesn’t start, ask the people who run your CI.',
   ],
   [
     "require: { approvals: { count: 2, from: ['@octo/core', Bob] } }",
@@ -76,7 +76,7 @@ for (const [rule, given, action] of [
         { name: 'lint', state: 'skipped' },
       ],
     },
-    'The checks `ci`, `lint` must report `success` (`lint` was skipped: run it again, or allow it with `is: [success, skipped]`). Fix what failed, or run it again.',
+    'Fix what fails in `ci`, or run it again. The check `lint` must report `success` (`lint` was skipped: run it again, or allow it with `is: [success, skipped]`).',
   ],
   [
     'when: { checks: { name: lint, is: [failure] } }, require: { label: x }',
@@ -104,6 +104,16 @@ for (const [rule, given, action] of [
     {},
     'Push your commits to a branch with a name that matches `feat/*`, but not `feat/x`, and open a pull request from there.',
   ],
+  [
+    'require: { commits: { every: { signed_off: true } } }',
+    { commits: [{ message: 'a' }, { message: 'b' }] },
+    'Sign the commits off (`git rebase --signoff HEAD~2`), then push them again (`git push --force-with-lease`).',
+  ],
+  [
+    'require: { commits: { every: { signed_off: true } } }, message: With a merge.',
+    { commits: [{ message: 'a' }, { message: 'b', parents: 2 }] },
+    'Sign the commits off (`git rebase --signoff origin/main`), then push them again (`git push --force-with-lease`).',
+  ],
   ["require: { label: 'size/*' }", {}, 'Add a label that matches `size/*`.'],
   [
     "require: { approvals: { count: 1, all_of: ['@octo/a'] } }",
@@ -120,7 +130,11 @@ for (const [rule, given, action] of [
     },
     'Rewrite the commits (`git rebase --interactive`) so that there is at most 1 commit, then push them again.',
   ],
-  ['require: { checks: { name: ci } }', {}, 'The check `ci` must report `success`.'],
+  [
+    'require: { checks: { name: ci } }',
+    {},
+    'The check `ci` must report `success`. If it doesn’t start, ask the people who run your CI.',
+  ],
   [
     'require: { approvals: 1 }',
     { reviews: [{ author: 'bob', official: null }] },

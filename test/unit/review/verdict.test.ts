@@ -86,9 +86,7 @@ test('the description fits into a commit status, however many rules fail', (t) =
 test("a finding names its rule's file and how to fix it", (t) => {
   t.like(verdict(POLICY, { ...GOOD, title: 'x' }).findings[0], {
     source: { path: '.gatehouse.yml', line: 5 },
-    reasons: [
-      { kind: 'predicate', fix: ['Change the title to match ', { patterns: ['^feat: '] }, '.'], wanted: true },
-    ],
+    reasons: [{ kind: 'predicate', fix: ['Change the title to match ', { patterns: ['^feat: '] }, '.'], wanted: true }],
   });
 });
 
