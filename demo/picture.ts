@@ -17,7 +17,7 @@ const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 /** CSS pixels. About as wide as a README is shown, so that the text keeps its size. */
 const WIDTH = 800;
 /** Pixels of the picture for each CSS pixel: legible on dense screens. */
-const SCALE = 1.35;
+const SCALE = 1.25;
 /** So that a clone and a page with the README stay small. */
 const MAX_BYTES = 200 * 1_000;
 
