@@ -134,9 +134,9 @@ function asksForSignature({ verified, signed_by }: Traits): boolean {
 
 /** The commit that a rebase begins after. A local base branch may be behind, and then others' commits are rewritten as well. */
 function startOf({ commits: { commits: all, complete }, pullRequest }: Facts): string {
-  return complete && all.every(({ parents }) => parents.length < 2)
-    ? `HEAD~${all.length}`
-    : `origin/${pullRequest.base.branch}`;
+  const isLinear = complete && all.every(({ parents }) => parents.length < 2);
+  const parent = isLinear ? oldestOf(all, pullRequest.head.sha)?.parents[0] : undefined;
+  return parent?.slice(0, SHORT_SHA_LENGTH) ?? `origin/${pullRequest.base.branch}`;
 }
 
 function rewrite(every: Traits | undefined, expected: Text, start: string): Text {

@@ -6,7 +6,7 @@ import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
 
 export const AUTHOR_COLUMNS = ['', 'What to do', 'Found', 'Rule'] as const;
-export const WAITING_COLUMNS = ['', 'Waiting for', 'So far', 'Rule'] as const;
+export const WAITING_COLUMNS = ['', 'Still missing', 'So far', 'Rule'] as const;
 
 /** Characters of a cell: the first of the rows must not crowd out the others. */
 const MAX_STEPS_LENGTH = 4_000;

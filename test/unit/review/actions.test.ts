@@ -107,7 +107,7 @@ for (const [rule, given, action] of [
   [
     'require: { commits: { every: { signed_off: true } } }',
     { commits: [{ message: 'a' }, { message: 'b' }] },
-    'Sign the commits off (`git rebase --signoff HEAD~2`), then push them again (`git push --force-with-lease`).',
+    'Sign the commits off (`git rebase --signoff 0000000000`), then push them again (`git push --force-with-lease`).',
   ],
   [
     'require: { commits: { every: { signed_off: true } } }, message: With a merge.',

@@ -471,7 +471,7 @@ for (const [name, saying] of Object.entries(SAYING)) {
 test('a commit without a sign-off is answered with the command that adds it', (t) => {
   const { require } = judge(`require: { commits: ${SIGNED_OFF} }`, { base: 'main', ...commits('a') });
   const fix = require?.kind === 'predicate' ? plain(require.remedy.toMatch) : '';
-  t.regex(fix, /"git rebase --signoff HEAD~1"/);
+  t.regex(fix, /"git rebase --signoff 0{10}"/);
 });
 
 test('changes_requested waits for what is not known of who requests them, and does not match', (t) => {
