@@ -48,13 +48,13 @@ for (const name of FORGES) {
 # "level: observe" records what a rule would do without blocking anyone; "gatehouse backtest" lists what it would have stopped.
 version: 1
 rules:
-  # Conventional titles: met by 9 of 10 (90 %)
+  # Conventional titles: met by 9 of 10 (90%)
   - id: conventional-title
     require: { title: '^(build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\\([\\w./-]+\\))?!?: \\S' }
     message: The changelog is made from titles.
     example: 'feat(api): add a door'
 
-  # Small changes: met by 10 of 10 (100 %)
+  # Small changes: met by 10 of 10 (100%)
   - id: small
     require:
       any:
@@ -69,9 +69,9 @@ rules:
     t.true(parsePolicy(stdout, { path: '.gatehouse.yml' }).ok);
     for (const said of [
       /^10 of 10 judged\nNot offered:\n/,
-      /\n {2}A finished task list: met by 8 of 10 \(80 %\)\n/,
-      /\n {2}The lockfile with its manifest: met by 10 of 10 \(100 %\), 10 of which it did not apply to\n/,
-      /\n {2}Two people for what bots propose: met by 9 of 10 \(90 %\), 9 of which it did not apply to\n/,
+      /\n {2}A finished task list: met by 8 of 10 \(80%\)\n/,
+      /\n {2}The lockfile with its manifest: met by 10 of 10 \(100%\), 10 of which it did not apply to\n/,
+      /\n {2}Two people for what bots propose: met by 9 of 10 \(90%\), 9 of which it did not apply to\n/,
     ]) {
       t.regex(stderr, said);
     }
@@ -89,7 +89,7 @@ rules:
     });
     const { stderr } = await init(forge, folder.path);
     t.regex(stderr, /^Not all could be read, so some could not be judged: .*403/m);
-    t.regex(stderr, /Small changes: met by [0-2] of 3 \(\d+ %\).*; [1-3] could not be judged$/m);
+    t.regex(stderr, /Small changes: met by [0-2] of 3 \(\d+%\).*; [1-3] could not be judged$/m);
   });
 }
 
@@ -121,7 +121,7 @@ test('without merged pull requests there is nothing to offer or to write', async
   t.is(written.code, 2);
   t.regex(
     written.stderr,
-    /\ngatehouse init: no recipe was met by 90 % of the merged pull requests: there is nothing to write\n$/,
+    /\ngatehouse init: no recipe was met by 90% of the merged pull requests: there is nothing to write\n$/,
   );
   t.deepEqual(await readdir(folder.path), []);
 });

@@ -58,7 +58,7 @@ for (const name of ['gitea', 'forgejo'] as const) {
     t.regex(hook?.secret ?? '', /^[0-9a-f]{64}$/);
     t.like(written, { FORGE: name, FORGE_URL: forge.url, FORGE_TOKEN: forge.token, ...STORES });
     t.false(Object.values(written).includes(FULL_ACCESS), 'the token that sets up is not kept');
-    t.regex(output, /Next:\n {2}node --env-file=.*\n[\s\S]*gatehouse doctor acme\/widgets/);
+    t.regex(output, /Next:\n {2}node --env-file=.*\n[\s\S]*src\/main\.js doctor acme\/widgets/);
     t.regex(output, /require the status gatehouse\/main on the default branch/);
     await requireStatus(output, FULL_ACCESS);
     const protection = { checks: true, statuses: ['gatehouse/main'], push: true };

@@ -88,7 +88,7 @@ async function proposePolicy(
   }
   const offered = shares.filter(isOffered);
   if (offered.length === 0) {
-    const nothing = `no recipe was met by ${LEAST_SHARE * 100} % of the merged pull requests: there is nothing to write`;
+    const nothing = `no recipe was met by ${LEAST_SHARE * 100}% of the merged pull requests: there is nothing to write`;
     return write ? failed(nothing) : DONE;
   }
   const policy = policyOf(
@@ -135,7 +135,7 @@ function describeShare({ recipe, judged, met, held, undecided }: Share): string 
   const percent = Math.floor((met / judged) * 100);
   const aside = met === held ? '' : `, ${met - held} of which it did not apply to`;
   const unknown = undecided === 0 ? '' : `; ${undecided} could not be judged`;
-  return `${recipe.title}: met by ${met} of ${judged} (${percent} %)${aside}${unknown}`;
+  return `${recipe.title}: met by ${met} of ${judged} (${percent}%)${aside}${unknown}`;
 }
 
 function headOf(repository: string, judged: number): string {

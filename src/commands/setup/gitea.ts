@@ -52,7 +52,11 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
   async function checkAccess(): Promise<void> {
     const { repository } = makeInspection(forge, clientOf(token));
     for (const name of options.repositories) {
-      if ((await repository(name))?.mayWrite !== 'yes') {
+      const mayWrite = await repository(name).then(
+        (found) => found?.mayWrite ?? 'no',
+        () => 'unknown',
+      );
+      if (mayWrite === 'no') {
         say(
           `✘ The account of FORGE_TOKEN can't write to ${name}: add it as a collaborator with Write, or it can't set a status.`,
         );

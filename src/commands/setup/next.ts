@@ -52,7 +52,12 @@ function nextCommand({ folder, kubernetes, namespace, settings }: SetupOptions):
 
 /** The script reads the settings that were written, which `npm run gatehouse` does not. */
 function doctorCommand({ folder, kubernetes }: SetupOptions): string {
-  return !kubernetes && relative(ROOT, folder) === '' ? 'npm run doctor --' : 'gatehouse doctor';
+  if (kubernetes) {
+    return 'gatehouse doctor';
+  }
+  return relative(ROOT, folder) === ''
+    ? 'npm run doctor --'
+    : `node --env-file=${quoted(join(folder, '.env'))} src/main.js doctor`;
 }
 
 function quoted(text: string): string {

@@ -172,7 +172,7 @@ export function readRules(
       return;
     }
     faults.add(yaml.keyPositionOf(path, key), {
-      message: `"${key}" stands alone: expected ${owners.map((owner) => `"${owner}"`).join(' or ')} beside it`,
+      message: `"${key}" stands alone: expected ${owners.map((owner) => `"${owner}"`).join(' or ')} next to it`,
       expected: owners.join(' or '),
       found: key,
     });

@@ -145,7 +145,7 @@ const policyShape = {
     .array(rule, { error: 'a list of rules' })
     .max(MAX_RULES, { error: `at most ${MAX_RULES} rules` })
     .optional()
-    .describe('The rules. May be left out only beside extends.'),
+    .describe('The rules. Can only be left out with extends.'),
 };
 
 const MAPPING = { error: 'a mapping with `version` and `rules`' };

@@ -13,7 +13,7 @@ import { binaryFiles, globs, patterns } from './values.ts';
 
 export const addedLines = definePredicate({
   description:
-    'At least one added line matches this RE2 regular expression, or one of a list; each such line is reported. Beside it, `in` names the files to look in, and `binary: ignore` leaves binary files out.',
+    'At least one added line matches this RE2 regular expression, or one of a list; each such line is reported. Next to it, `in` names the files to look in, and `binary: ignore` leaves binary files out.',
   actor: 'author',
   schema: patterns,
   options: z.object({ in: globs.optional(), binary: binaryFiles.optional() }),

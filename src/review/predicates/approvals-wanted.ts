@@ -18,7 +18,9 @@ const mapping = z
       ),
     each: amounts
       .optional()
-      .describe('With `from: CODEOWNERS`: how many of the owners of each changed file, whoever else `from` names.'),
+      .describe(
+        'With `from: CODEOWNERS`: how many of the owners of each changed file, no matter who else `from` names.',
+      ),
     all_of: peopleOrTeamsAlone
       .optional()
       .describe('Each of these logins and teams (@organisation/team) has to approve; one member of a team is enough.'),
@@ -45,7 +47,7 @@ const mapping = z
       ),
   })
   .refine(({ each, from }) => each === undefined || from?.includes(CODE_OWNERS), {
-    error: '`from: CODEOWNERS` beside `each`',
+    error: '`from: CODEOWNERS` next to `each`',
   });
 
 type Given = z.output<typeof mapping>;

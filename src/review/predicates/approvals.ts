@@ -216,11 +216,11 @@ function remedyOf(wanted: Wanted, missing: Text, awaited: boolean): PredicateRes
   const asked = missing.length === 0 ? amountsOf(wanted) : missing;
   return {
     toMatch: awaited
-      ? say`Ask the operator of Gatehouse to let it see who can write to the repository.`
+      ? say`Ask the people who run Gatehouse to let it see who can write to the repository.`
       : say`${ASK_FOR[`${wanted.fresh}`]} ${asked}${exceptFrom(wanted)}.`,
     toAvoid:
       wanted.count > 1
         ? say`Dismiss approvals${fromWhom(wanted)} until fewer than ${wanted.count} are left.`
-        : say`Dismiss every approval${fromWhom(wanted)}.`,
+        : say`Dismiss every approval${wanted.count === 0 ? say` from ${either(wanted.allOf.map(({ name }) => name))}` : fromWhom(wanted)}.`,
   };
 }

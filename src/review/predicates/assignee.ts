@@ -17,7 +17,9 @@ export const assignee = definePredicate({
     const patterns = people.map((name) => compileName(name));
     const expected = say`an assignee among ${quotedList(members)}`;
     const remedy = {
-      toMatch: members.includes('*') ? say`Assign someone.` : say`Assign ${either(members)}.`,
+      toMatch: members.some((name) => name.includes('*'))
+        ? say`Assign someone whose login matches ${either(members)}.`
+        : say`Assign ${either(members)}.`,
       toAvoid: say`Unassign ${quotedList(triage?.assignees ?? [])}.`,
     };
     const assignees = triage?.assignees;

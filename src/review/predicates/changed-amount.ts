@@ -23,11 +23,12 @@ export function explainAmount(
       ? say`Reduce this pull request to ${amountOf(one)}${outside}, for example by splitting it.`
       : say`Bring this pull request to ${amountOf(one)}${outside}.`;
   const outside = except === undefined ? [] : say`, not counting ${quotedList(except)}`;
+  const otherwise = opposite(wanted);
   return {
     expected: say`${amountOf(wanted)}${outside}`,
     remedy: {
       toMatch: bringTo(wanted),
-      toAvoid: wanted.operator === '=' ? say`Extend or reduce this pull request.` : bringTo(opposite(wanted)),
+      toAvoid: otherwise === undefined ? say`Extend or reduce this pull request.` : bringTo(otherwise),
     },
   };
 }

@@ -7,7 +7,7 @@ import { globs } from './values.ts';
 
 export const changedFiles = definePredicate({
   description:
-    "How many files are changed, as a comparison: '<= 30'. Beside it, `except` leaves files out of the count.",
+    "How many files are changed, as a comparison: '<= 30'. Next to it, `except` leaves files out of the count.",
   actor: 'author',
   schema: comparison,
   options: z.object({ except: globs.optional() }),

@@ -117,7 +117,7 @@ function judgeNamed(wanted: WantedNames, checks: Checks): PredicateResult {
     is: wanted.is,
     from: wanted.from,
     expected: expectedOf(wanted),
-    toAvoid: say`${quotedList(wanted.names)} must report a result other than ${either(wanted.is)}.`,
+    toAvoid: say`${wanted.names.length === 1 ? [] : ['One of ']}${quotedList(wanted.names)} must report a result other than ${either(wanted.is)}.`,
   });
 }
 

@@ -107,9 +107,9 @@ export const commits = definePredicate({
     if (outcomes.includes('unmatched')) {
       outcome = 'unmatched';
     }
-    const expectedOf = (some: typeof parts) =>
+    const expectedOf = (among: readonly Part[]) =>
       joinTexts(
-        some.map((part) => part.expected),
+        among.map((part) => part.expected),
         ' and ',
       );
     const unmet = parts.filter((part) => part.outcome === 'unmatched');
@@ -121,7 +121,11 @@ export const commits = definePredicate({
         ' and ',
       ),
       remedy: {
-        toMatch: rewrite(ofEvery?.outcome === 'unmatched' ? every : undefined, expectedOf(unmet), startOf(facts)),
+        toMatch: rewrite(
+          unmet.length === 1 && unmet[0] === ofEvery ? every : undefined,
+          expectedOf(unmet),
+          startOf(facts),
+        ),
         toAvoid: say`Rewrite or squash these commits (${'git rebase --interactive'}), then push them again.`,
       },
     };
@@ -139,7 +143,11 @@ function startOf({ commits: { commits: all, complete }, pullRequest }: Facts): s
   return parent?.slice(0, SHORT_SHA_LENGTH) ?? `origin/${pullRequest.base.branch}`;
 }
 
+/** `every`: all that is missing is what it asks of each commit. */
 function rewrite(every: Traits | undefined, expected: Text, start: string): Text {
+  if (every !== undefined && Object.values(every).filter((value) => value !== undefined).length > 1) {
+    return rewrite(undefined, expected, start);
+  }
   if (every?.signed_by !== undefined) {
     return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
   }

@@ -34,9 +34,9 @@ export const comparison = z
 
 const OPPOSITES = { '<=': '>', '<': '>=', '>=': '<', '>': '<=' } as const;
 
-/** What holds where this does not. Of `=` there is no one comparison. */
-export function opposite({ operator, limit }: Comparison): Comparison {
-  return { operator: operator === '=' ? '=' : OPPOSITES[operator], limit };
+/** What holds where this does not; undefined for `=`, which has no one opposite. */
+export function opposite({ operator, limit }: Comparison): Comparison | undefined {
+  return operator === '=' ? undefined : { operator: OPPOSITES[operator], limit };
 }
 
 /** "at most 600". */

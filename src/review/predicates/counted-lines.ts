@@ -9,7 +9,7 @@ import { binaryFiles, globs } from './values.ts';
 /** A predicate of lines of the change. `kind` is as in "3 added lines". */
 export function countsLines(description: string, kind: string, linesOf: (file: ChangedFile) => number): Predicate {
   return definePredicate({
-    description: `${description}, as a comparison: '<= 600'. Beside it, \`except\` leaves files out of the count, and \`binary: ignore\` binary files.`,
+    description: `${description}, as a comparison: '<= 600'. Next to it, \`except\` leaves files out of the count, and \`binary: ignore\` binary files.`,
     actor: 'author',
     schema: comparison,
     options: z.object({ except: globs.optional(), binary: binaryFiles.optional() }),

@@ -29,7 +29,7 @@ const statuses = z
 
 export const files = definePredicate({
   description:
-    'At least one changed file matches one of these globs and none of those that start with !. Beside it, `status` says how it changed. A renamed file is removed under its old name.',
+    'At least one changed file matches one of these globs and none of those that start with !. Next to it, `status` says how it changed. A renamed file is removed under its old name.',
   actor: 'author',
   schema: globs,
   options: z.object({ status: statuses.optional() }),

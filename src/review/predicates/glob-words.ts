@@ -9,13 +9,13 @@ export function aFile(globs: readonly string[]): Text {
   return say`${isNamed ? either(wanted) : say`a file${within(wanted)}`}${butNot(unwanted)}`;
 }
 
-/** " in `src/**`, but not `src/gen/**`"; " that match" is for the caller to say of what else is looked at. */
-export function inFiles(globs: readonly string[] | undefined): Text {
-  if (globs === undefined) {
-    return [];
-  }
+/** " in `src/**`, but not `src/gen/**`,", " outside `gen/**`", and nothing for all files. */
+export function inFiles(globs: readonly string[] = []): Text {
   const { wanted, unwanted } = split(globs);
-  return say`${wanted.length === 0 ? [] : say` in ${either(wanted)}`}${butNot(unwanted)}`;
+  if (wanted.length === 0) {
+    return unwanted.length === 0 ? [] : say` outside ${either(unwanted)}`;
+  }
+  return say` in ${either(wanted)}${unwanted.length === 0 ? [] : say`${butNot(unwanted)},`}`;
 }
 
 /** "that matches `a/*`, but not `a/b`". */

@@ -1,5 +1,5 @@
 import { compileName } from '../../facts/authors/names.ts';
-import { either, quotedList, say } from '../text.ts';
+import { either, quotedList, say, type Text } from '../text.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -16,14 +16,17 @@ export const label = definePredicate({
     return {
       outcome: present.length > 0 ? 'matched' : 'unmatched',
       expected: say`the label ${quotedList(wanted)}`,
-      found:
-        labels.length === 0 ? say`no labels` : say`the labels ${quotedList(present.length > 0 ? present : labels)}`,
+      found: labels.length === 0 ? say`no labels` : labelled(present.length > 0 ? present : labels),
       remedy: {
         toMatch: wanted.some((name) => name.includes('*'))
           ? say`Add a label that matches ${either(wanted)}.`
           : say`Add the label ${either(wanted)}.`,
-        toAvoid: say`Remove ${[present.length === 1 ? 'the label' : 'the labels']} ${quotedList(present)}.`,
+        toAvoid: say`Remove ${labelled(present)}.`,
       },
     };
   },
 });
+
+function labelled(labels: readonly string[]): Text {
+  return say`${[labels.length === 1 ? 'the label' : 'the labels']} ${quotedList(labels)}`;
+}

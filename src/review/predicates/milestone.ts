@@ -13,7 +13,9 @@ export const milestone = definePredicate({
   judge(wanted, _options, { triage }) {
     const expected = say`the milestone ${quotedList(wanted)}`;
     const remedy = {
-      toMatch: wanted.includes('*') ? say`Set a milestone.` : say`Set the milestone ${either(wanted)}.`,
+      toMatch: wanted.some((name) => name.includes('*'))
+        ? say`Set a milestone that matches ${either(wanted)}.`
+        : say`Set the milestone ${either(wanted)}.`,
       toAvoid: say`Remove the milestone, or set another one.`,
     };
     const title = triage?.milestone;

@@ -51,6 +51,9 @@ function found(files: readonly ChangedFile[], others: readonly string[], complet
   if (others.length > 0) {
     return say`${count(others.length, 'path that doesn’t match', 'paths that don’t match')}, among ${count(files.length, 'changed file')}: ${quotedList(others, OTHERS_SHOWN)}`;
   }
+  if (complete && files.length === 0) {
+    return say`no changed file`;
+  }
   return complete
     ? say`${count(files.length, 'changed file')}, and no other`
     : say`no other among the ${count(files.length, 'changed file')} that could be read; the list is not complete`;

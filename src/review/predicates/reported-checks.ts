@@ -104,16 +104,18 @@ function outcomeOf(unfinished: readonly string[], others: readonly Reported[], f
 
 function remedyOf({ missing, running, others }: SortedChecks, { is, from }: Pick<Words, 'is' | 'from'>): Text {
   const names = (some: readonly Reported[]) => some.map(({ name }) => name);
-  const failed = others.filter(({ state }) => !UNTRIED.includes(state));
-  const untried = others.filter(({ state }) => UNTRIED.includes(state));
-  const rest = [...names(untried), ...missing, ...names(running)];
+  const failed = others.filter(({ state }) => state !== 'success' && !UNTRIED.includes(state));
+  const untried = others.filter((check) => !failed.includes(check));
+  const unfinished = [...names(untried), ...missing, ...names(running)];
   return joinTexts(
     [
       failed.length === 0 ? [] : say`Fix what fails in ${quotedList(names(failed), CHECKS_SHOWN)}, or run it again.`,
-      failed.length > 0 && rest.length === 0
+      failed.length > 0 && unfinished.length === 0
         ? []
-        : say`${capitalised(namedChecks(rest))} must report ${either(is)}${reportedBy(from)}${adviceOn(others, is)}.`,
-      missing.length === 0 ? [] : say`If it doesn’t start, ask the people who run your CI.`,
+        : say`${capitalised(namedChecks(unfinished))} must report ${either(is)}${from === undefined ? [] : say` (by ${either(from)})`}${adviceOn(others, is)}.`,
+      missing.length === 0
+        ? []
+        : say`If ${[missing.length === 1 ? 'it doesn’t' : 'they don’t']} start, ask the people who run your CI.`,
     ],
     ' ',
   );

@@ -41,7 +41,7 @@ const schema = z
         .literal('others', { error: 'others' })
         .optional()
         .describe(
-          'others: a conversation counts as resolved only if whoever began it has resolved it, or a person with write access and did not make the change. Where others have written in one that a machine or someone who made the change began, its beginner does not count.',
+          'others: a conversation counts as resolved only if the person who began it has resolved it, or a person with write access who did not make the change. Where others have written in one that a machine or someone who made the change began, its beginner does not count.',
         ),
     },
     { error: 'a mapping with `unresolved`, `from`, `outdated` and `resolved_by`' },

@@ -16,10 +16,10 @@ export const REVIEW_MARKER = '<!-- gatehouse:review -->';
 const NOT_ENFORCED =
   '**Not enforced:** the commit status is `success` all the same, because Gatehouse’s operator has set `ENFORCE=false`.';
 
-const AGAIN = 'Gatehouse reviews again after every push, edit, label, review and check.';
+const AGAIN = 'Gatehouse reviews again after every push, edit, label and review.';
 
 const COULD_NOT_JUDGE =
-  'Show this to the people who run Gatehouse. Once they have fixed it, comment `/gatehouse recheck`. If the change is too large to judge, split it instead.';
+  'Show this comment to the people who run Gatehouse or maintain the policy. Once they have fixed it, comment `/gatehouse recheck`. If the change is too large to judge, split it instead.';
 
 const USED_UP =
   '**Push a new commit:** this one has nearly as many commit statuses as the forge takes. Its status no longer shows this verdict.';

@@ -7,7 +7,7 @@ export const WAITING = '⏳';
 export const OVERRIDDEN = '🔓';
 
 /** What is so of a draft only as if it were ready for review. */
-export const AS_IF_READY = 'Once this draft is ready for review';
+export const AS_IF_READY = 'once this draft is ready for review';
 
 export const NOT_BLOCKING = '(doesn’t block the merge)';
 

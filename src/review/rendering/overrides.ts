@@ -63,7 +63,7 @@ function lines({ headSha, possible }: Overrides): readonly string[] {
       ...(possible.length > MAX_RULES_SHOWN
         ? [`The other ${possible.length - MAX_RULES_SHOWN} rules can be overridden the same way.`, '']
         : []),
-      `Whoever opened the pull request or made one of its commits can’t override it. To have it judged again, comment ${code(`${COMMAND_WORD} recheck`)}.`,
+      `Anyone who opened the pull request or made one of its commits can’t override it. To have it judged again, comment ${code(`${COMMAND_WORD} recheck`)}.`,
       '',
       '</details>',
     ].join('\n'),

@@ -1,6 +1,7 @@
 import { obstacleOf, type PredicateReason, type Reason } from '../evaluation/reasons.ts';
 import { capitalised, type Text } from '../text.ts';
 import type { Finding } from '../verdict.ts';
+import { fittingCount } from './fit.ts';
 import { AS_IF_READY, iconOf, NOT_BLOCKING, WAITING } from './levels.ts';
 import type { Links } from './links.ts';
 import { codeInCell, link, markdownInCell, proseInCell } from './markdown.ts';
@@ -25,7 +26,7 @@ export function authorRow(finding: Finding, links: Links): readonly string[] | u
   if (reasons.length === 0) {
     return undefined;
   }
-  return row(
+  return cells(
     iconOf(finding),
     stepsOf(reasons, finding, links),
     predicatesIn(reasons).flatMap((reason) => [sentence(reason.found, links), ...linesOf(reason, links)]),
@@ -39,7 +40,7 @@ export function waitingRow(finding: Finding, links: Links): readonly string[] | 
   if (reasons.length === 0) {
     return undefined;
   }
-  return row(
+  return cells(
     finding.level === 'error' ? WAITING : iconOf(finding),
     stepsOf(reasons, finding, links),
     othersReasons(reasons).map((reason) => sentence(reason.found, links)),
@@ -53,11 +54,11 @@ const OR = '<br>*or:* ';
 function stepsOf(reasons: readonly Reason[], finding: Finding, links: Links): readonly string[] {
   const isInWhen = (reason: Reason) => reason.kind === 'predicate' && reason.inWhen === true;
   const certain = !reasons.some(isInWhen);
-  const once = finding.asIfReady ? [`${AS_IF_READY}:`] : [];
+  const once = finding.asIfReady ? [`${sentence([AS_IF_READY], links)}:`] : [];
   return [
     ...once,
     ...reasons.map((reason) => {
-      const step = toDo(reason, finding, links);
+      const step = reasons.length === 1 ? toDo(reason, finding, links) : inParentheses(reason, finding, links);
       return certain || isInWhen(reason) ? step : `If it does: ${step}`;
     }),
   ];
@@ -65,10 +66,10 @@ function stepsOf(reasons: readonly Reason[], finding: Finding, links: Links): re
 
 function toDo(reason: Reason, finding: Finding, links: Links): string {
   if (reason.kind === 'one-of') {
-    const ways = reason.ways.map((way) => way.map((part) => nested(part, finding, links)).join(' '));
+    const ways = reason.ways.map((way) => way.map((part) => inParentheses(part, finding, links)).join(' '));
     const shown = ways.slice(0, fittingCount(ways, MAX_WAYS_LENGTH));
     const more = ways.length - shown.length;
-    return [...shown, ...(more === 0 ? [] : [`${more} other ways`])].join(OR);
+    return [...shown, ...(more === 0 ? [] : [`${more} other ${more === 1 ? 'way' : 'ways'}`])].join(OR);
   }
   const expected = markdownInCell(reason.expected, links);
   if (reason.inWhen) {
@@ -81,20 +82,20 @@ function toDo(reason: Reason, finding: Finding, links: Links): string {
     : `${markdownInCell(reason.fix, links)}${exampleFor(reason, finding)}`;
 }
 
-/** A choice within one of several ways must not read like another way. */
-function nested(part: Reason, finding: Finding, links: Links): string {
+/** A choice beside other steps must not read as if it ended with them. */
+function inParentheses(part: Reason, finding: Finding, links: Links): string {
   const step = toDo(part, finding, links);
   return part.kind === 'one-of' ? `(${step.replaceAll(OR, ' *or:* ')})` : step;
 }
 
-/** An example belongs to the first pattern, or without one to what is asked first. */
+/** What an example of a policy's author can be of. */
+const TEXTS: readonly string[] = ['title', 'body', 'branch', 'base', 'commits', 'added_lines'];
+
 function exampleFor(reason: PredicateReason, { example, reasons }: Finding): string {
-  const asked = predicatesIn(reasons).filter(({ wanted, inWhen }) => wanted && !inWhen);
-  const hasPattern = ({ expected }: PredicateReason) =>
-    expected.some((piece) => typeof piece !== 'string' && 'patterns' in piece);
-  return example === undefined || reason !== (asked.find(hasPattern) ?? asked[0])
-    ? ''
-    : ` For example: ${codeInCell(example)}.`;
+  const first = predicatesIn(reasons).find(
+    ({ predicate, wanted, inWhen }) => wanted && !inWhen && TEXTS.includes(predicate),
+  );
+  return example === undefined || reason !== first ? '' : ` For example: ${codeInCell(example)}.`;
 }
 
 function sentence(text: Text, links: Links): string {
@@ -152,21 +153,12 @@ function cellOf(parts: readonly string[], maxLength: number): string {
   );
 }
 
-function fittingCount(parts: readonly string[], maxLength: number): number {
-  let length = 0;
-  const first = parts.findIndex((part) => {
-    length += part.length;
-    return length > maxLength;
-  });
-  return first === -1 ? parts.length : first;
-}
-
-function row(icon: string, steps: readonly string[], found: readonly string[], finding: Finding): readonly string[] {
-  const { ruleId, message, level } = finding;
+function cells(icon: string, steps: readonly string[], found: readonly string[], finding: Finding): readonly string[] {
+  const { ruleId, message, level, outcome } = finding;
   const rule = [
     codeInCell(ruleId),
     ...(message === undefined ? [] : [proseInCell(message)]),
-    ...(level === 'error' ? [] : [NOT_BLOCKING]),
+    ...(level === 'error' || outcome === 'undecided' ? [] : [NOT_BLOCKING]),
   ].join('<br>');
   return [icon, cellOf(steps, MAX_STEPS_LENGTH), cellOf(found, MAX_FOUND_LENGTH), rule];
 }

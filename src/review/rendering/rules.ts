@@ -1,6 +1,7 @@
 import type { Reason } from '../evaluation/reasons.ts';
 import { joinTexts, say, type Text } from '../text.ts';
 import type { Finding, Verdict } from '../verdict.ts';
+import { fittingCount } from './fit.ts';
 import type { Links } from './links.ts';
 import { code, link, markdown } from './markdown.ts';
 
@@ -12,19 +13,13 @@ export function renderRules({ findings, passed }: Verdict, links: Links, maxLeng
   if (findings.length === 0) {
     return [];
   }
-  let length = 0;
-  const lines = findings.map((finding) => renderRule(finding, links));
-  const fit = lines.findIndex((line) => {
-    length += line.length + 1;
-    return length > maxLength;
-  });
-  const shown = fit === -1 ? lines : lines.slice(0, fit);
+  const lines = findings.map((finding) => `${renderRule(finding, links)}\n`);
+  const shown = lines.slice(0, fittingCount(lines, maxLength));
   const met = passed.map((id) => code(id)).join(', ');
-  const end = [
-    ...(shown.length < lines.length ? [`- and ${lines.length - shown.length} more`] : []),
-    ...(passed.length > 0 && length + met.length < maxLength ? [`- met: ${met}`] : []),
-  ];
-  return [['<details><summary>Rules</summary>', '', ...shown, ...end, '', '</details>'].join('\n')];
+  const more = shown.length < lines.length ? `- and ${lines.length - shown.length} more\n` : '';
+  const listed = `${shown.join('')}${more}`;
+  const end = passed.length > 0 && listed.length + met.length < maxLength ? `- met: ${met}\n` : '';
+  return [`<details><summary>Rules</summary>\n\n${listed}${end}\n</details>`];
 }
 
 function renderRule(finding: Finding, links: Links): string {
@@ -40,21 +35,18 @@ function renderRule(finding: Finding, links: Links): string {
 
 /** What the rule asks for, with the whole of its patterns. */
 function explained(reasons: readonly Reason[]): Text {
+  const asked = reasons.filter((reason) => reason.kind === 'one-of' || !reason.inWhen);
   return joinTexts(
-    reasons.map((reason) => {
-      if (reason.kind === 'one-of') {
-        const ways = joinTexts(
-          reason.ways.map((way) => explained(way)),
-          ', or ',
-        );
-        return reasons.length === 1 ? ways : say`(${ways})`;
+    asked.map((reason) => {
+      if (reason.kind === 'predicate') {
+        return reason.wanted ? reason.expected : say`not: ${reason.expected}`;
       }
-      const { inWhen, wanted, expected } = reason;
-      if (inWhen) {
-        return [];
-      }
-      return wanted ? expected : say`not allowed: ${expected}`;
+      const ways = joinTexts(
+        reason.ways.map((way) => (way.length === 1 ? explained(way) : say`(${explained(way)})`)),
+        ', or ',
+      );
+      return asked.length === 1 ? ways : say`(${ways})`;
     }),
-    '; ',
+    ', and ',
   );
 }

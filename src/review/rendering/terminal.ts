@@ -71,7 +71,7 @@ export function explainRule({ rule, outcome, when, require, forbid, asIfReady }:
   const [colour, mark] = (rule.level === 'observe' ? OBSERVED_MARKS : RULE_MARKS)[outcome];
   const { path, line, repository } = rule.source;
   const where = visible(`${repository === undefined ? '' : `${repository}:`}${path}:${line}`);
-  const said = asIfReady ? `${mark} ${AS_IF_READY.toLowerCase()}` : mark;
+  const said = asIfReady ? `${mark} ${AS_IF_READY}` : mark;
   const lines = [`${paint('bold', rule.id)} (${rule.level}) ${paint(colour, said)} ${paint('grey', where)}`];
   const sections = [
     ['when', when, undefined],

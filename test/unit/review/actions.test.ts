@@ -45,7 +45,7 @@ for (const [rule, given, action] of [
     'Reduce this pull request to at most 1 changed file, for example by splitting it.',
   ],
   ["require: { changed_files: '>= 2' }", files('a'), 'Bring this pull request to at least 2 changed files.'],
-  ["require: { milestone: '*' }", {}, 'Set a milestone.'],
+  ["require: { milestone: '*' }", {}, 'Set a milestone that matches `*`.'],
   ['require: { assignee: [bob, eve] }', { assignees: [] }, 'Assign `bob` or `eve`.'],
   [
     "require: { base: 'release/*' }",
@@ -94,6 +94,18 @@ for (const [rule, given, action] of [
     '(Add the label `a`. *or:* Add the label `b`.) Add the label `c`.<br>*or:* Add the label `d`.',
   ],
   [
+    'require: { any: [{ label: a }, { label: b }], label: c }',
+    {},
+    '(Add the label `a`. *or:* Add the label `b`.)<br>Add the label `c`.',
+  ],
+  ["require: { title: '^feat', label: x }, example: 'feat: a door'", { title: 'feat: y' }, 'Add the label `x`.'],
+  ["require: { added_lines: z, in: ['!gen/**'] }", files('a'), 'Add a line outside `gen/**` that matches `z`.'],
+  [
+    'require: { checks: { name: ci, is: [skipped] } }',
+    { checks: [{ name: 'ci' }] },
+    'The check `ci` must report `skipped`.',
+  ],
+  [
     'when: { draft: false }, require: { label: x }',
     { draft: true },
     'Once this draft is ready for review:<br>Add the label `x`.',
@@ -138,7 +150,7 @@ for (const [rule, given, action] of [
   [
     'require: { approvals: 1 }',
     { reviews: [{ author: 'bob', official: null }] },
-    'Ask the operator of Gatehouse to let it see who can write to the repository.',
+    'Ask the people who run Gatehouse to let it see who can write to the repository.',
   ],
 ] as const satisfies readonly (readonly [string, Given, string])[]) {
   test(`the comment tells its reader what to do about ${rule}`, (t) => {

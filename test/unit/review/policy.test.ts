@@ -97,7 +97,7 @@ rules:
     '10:16: unknown key "titel"; did you mean "title"?',
     '10:39: unknown key "form"; did you mean "from"?',
     "11:30: expected a comparison in quotes, such as '<= 600', found 600",
-    '11:35: "in" stands alone: expected "added_lines" beside it',
+    '11:35: "in" stands alone: expected "added_lines" next to it',
     '12:5: unknown key "title"; "title" belongs under when, require or forbid',
     '13:5: missing key "id": expected a name',
     '13:21: expected at least one condition, found an empty list',
