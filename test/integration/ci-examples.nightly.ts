@@ -210,7 +210,7 @@ test('the npm package never lacks a command of the policy guide that needs no da
   const env = { FORGE: 'gitea', FORGE_URL: forge.url, FORGE_TOKEN: forge.token };
   const proposed = await folder.run('gatehouse init acme/widgets --write', env);
   t.is(proposed.code, 0, proposed.stderr);
-  t.regex(await readFile(join(folder.path, '.gatehouse.yml'), 'utf8'), /# Small changes: met by 3 of 3 \(100 %\)\n/);
+  t.regex(await readFile(join(folder.path, '.gatehouse.yml'), 'utf8'), /# Small changes: met by 3 of 3 \(100%\)\n/);
   await folder.write('.gatehouse.yml', CONVENTIONAL_TITLES);
   const judged = await folder.run('gatehouse backtest acme/widgets --policy .gatehouse.yml', env);
   t.is(judged.code, 0, judged.stderr);
