@@ -16,19 +16,19 @@ export const assignee = definePredicate({
     const { people, teams } = splitTeams(members);
     const patterns = people.map((name) => compileName(name));
     const expected = say`an assignee among ${quotedList(members)}`;
+    const isWanted = (login: string) =>
+      patterns.some((name) => name.matches(login)) || isMember(login, { people: [], teams }, known);
+    const assignees = triage?.assignees;
     const remedy = {
       toMatch: members.some((name) => name.includes('*'))
         ? say`Assign someone whose login matches ${either(members)}.`
         : say`Assign ${either(members)}.`,
-      toAvoid: say`Unassign ${quotedList(triage?.assignees ?? [])}.`,
+      toAvoid: say`Unassign ${quotedList(assignees?.filter(isWanted) ?? [])}.`,
     };
-    const assignees = triage?.assignees;
     if (assignees === undefined) {
       return { outcome: 'undecided', expected, found: unreadText(triageFact), remedy };
     }
-    const answers = assignees.map(
-      (login) => patterns.some((name) => name.matches(login)) || isMember(login, { people: [], teams }, known),
-    );
+    const answers = assignees.map(isWanted);
     const outcome = answers.includes(true) ? 'matched' : answers.includes(undefined) ? 'undecided' : 'unmatched';
     const assigned = assignees.length === 0 ? say`no assignee` : say`the assignees ${quotedList(assignees)}`;
     return {

@@ -45,6 +45,7 @@ for (const [rule, given, action] of [
     'Reduce this pull request to at most 1 changed file, for example by splitting it.',
   ],
   ["require: { changed_files: '>= 2' }", files('a'), 'Bring this pull request to at least 2 changed files.'],
+  ['forbid: { assignee: bob }', { assignees: ['bob', 'eve'] }, 'Unassign `bob`.'],
   ["require: { milestone: '*' }", {}, 'Set a milestone that matches `*`.'],
   ['require: { assignee: [bob, eve] }', { assignees: [] }, 'Assign `bob` or `eve`.'],
   [
