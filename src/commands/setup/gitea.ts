@@ -5,6 +5,7 @@ import type { GiteaName } from '../../forges/gitea/differences.ts';
 import { makeInspection } from '../../forges/gitea/inspection.ts';
 import { scopeOfToken } from '../../forges/limits/pause.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { Inspection } from '../../forges/port/inspection.ts';
 import { hooksOf } from '../../forges/setup/gitea-webhook.ts';
 import { UsageError } from '../failures.ts';
 import type { ForgeResult, SetupContext } from './context.ts';
@@ -44,25 +45,26 @@ export async function setUpGitea(context: SetupContext, forge: GiteaName): Promi
       }
       say(`✔ The webhook of ${owner} was ${old.length === 0 ? 'created' : 'replaced'}.`);
     }
-    await checkAccess();
-  }
-  return { settings: { WEBHOOK_SECRET: secret }, requirementOf: branchProtection, afterWriting };
-
-  /** Without write access the forge takes no status, and says so only when one is posted. */
-  async function checkAccess(): Promise<void> {
-    const { repository } = makeInspection(forge, clientOf(token));
-    for (const name of options.repositories) {
-      const mayWrite = await repository(name).then(
-        (found) => found?.mayWrite ?? 'no',
-        () => 'unknown',
+    for (const name of await readOnlyAmong(options.repositories, makeInspection(forge, clientOf(token)))) {
+      say(
+        `✘ The account of FORGE_TOKEN can't write to ${name}: add it as a collaborator with Write, or it can't set a status.`,
       );
-      if (mayWrite === 'no') {
-        say(
-          `✘ The account of FORGE_TOKEN can't write to ${name}: add it as a collaborator with Write, or it can't set a status.`,
-        );
-      }
     }
   }
+  return { settings: { WEBHOOK_SECRET: secret }, requirementOf: branchProtection, afterWriting };
+}
+
+/** Without write access the forge takes no status, and says so only when one is posted. What it doesn't tell is left to doctor. */
+async function readOnlyAmong(repositories: readonly string[], inspection: Inspection): Promise<readonly string[]> {
+  const answers = await Promise.all(
+    repositories.map((name) =>
+      inspection.repository(name).then(
+        (found) => found?.mayWrite ?? 'no',
+        () => 'unknown',
+      ),
+    ),
+  );
+  return repositories.filter((_, index) => answers[index] === 'no');
 }
 
 /** A new one. By itself it would forbid every push. */
