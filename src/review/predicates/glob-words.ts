@@ -1,6 +1,13 @@
 import { either, say, type Text } from '../text.ts';
 
-// What globs mean, for somebody who may not know globs.
+// What globs and names with `*` mean, for somebody who may not know them.
+
+/** "the label `a` or `b`", "a label that matches `size/*`". */
+export function named(noun: string, names: readonly string[]): Text {
+  return names.some((name) => name.includes('*'))
+    ? say`a ${[noun]} that matches ${either(names)}`
+    : say`the ${[noun]} ${either(names)}`;
+}
 
 /** "a file in `test/**`", "`CHANGELOG.md`", "a file that matches `*.md`, but not `a.md`". */
 export function aFile(globs: readonly string[]): Text {

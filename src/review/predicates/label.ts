@@ -1,5 +1,6 @@
 import { compileName } from '../../facts/authors/names.ts';
-import { either, quotedList, say, type Text } from '../text.ts';
+import { quotedList, say, type Text } from '../text.ts';
+import { named } from './glob-words.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -18,9 +19,7 @@ export const label = definePredicate({
       expected: say`the label ${quotedList(wanted)}`,
       found: labels.length === 0 ? say`no labels` : labelled(present.length > 0 ? present : labels),
       remedy: {
-        toMatch: wanted.some((name) => name.includes('*'))
-          ? say`Add a label that matches ${either(wanted)}.`
-          : say`Add the label ${either(wanted)}.`,
+        toMatch: say`Add ${named('label', wanted)}.`,
         toAvoid: say`Remove ${labelled(present)}.`,
       },
     };

@@ -1,6 +1,7 @@
 import { compileName } from '../../facts/authors/names.ts';
 import { triage as triageFact } from '../../facts/triage.ts';
-import { either, quotedList, say, unreadText } from '../text.ts';
+import { quotedList, say, unreadText } from '../text.ts';
+import { named } from './glob-words.ts';
 import { definePredicate } from './predicate.ts';
 import { names } from './values.ts';
 
@@ -13,9 +14,7 @@ export const milestone = definePredicate({
   judge(wanted, _options, { triage }) {
     const expected = say`the milestone ${quotedList(wanted)}`;
     const remedy = {
-      toMatch: wanted.some((name) => name.includes('*'))
-        ? say`Set a milestone that matches ${either(wanted)}.`
-        : say`Set the milestone ${either(wanted)}.`,
+      toMatch: say`Set ${named('milestone', wanted)}.`,
       toAvoid: say`Remove the milestone, or set another one.`,
     };
     const title = triage?.milestone;
