@@ -18,6 +18,10 @@ function hasAny(asked: Readonly<Record<string, unknown>>): boolean {
   return Object.values(asked).some((value) => value !== undefined);
 }
 
+function hasOne(asked: Readonly<Record<string, unknown>> = {}): boolean {
+  return Object.values(asked).filter((value) => value !== undefined).length === 1;
+}
+
 const yesOrNo = z.boolean({ error: 'true or false' }).optional();
 const traits = z
   .strictObject({
@@ -122,7 +126,7 @@ export const commits = definePredicate({
       ),
       remedy: {
         toMatch: rewrite(
-          unmet.length === 1 && unmet[0] === ofEvery ? every : undefined,
+          unmet.length === 1 && unmet[0] === ofEvery && hasOne(every) ? every : undefined,
           expectedOf(unmet),
           startOf(facts),
         ),
@@ -143,18 +147,15 @@ function startOf({ commits: { commits: all, complete }, pullRequest }: Facts): s
   return parent?.slice(0, SHORT_SHA_LENGTH) ?? `origin/${pullRequest.base.branch}`;
 }
 
-/** `every`: all that is missing is what it asks of each commit. */
-function rewrite(every: Traits | undefined, expected: Text, start: string): Text {
-  if (every !== undefined && Object.values(every).filter((value) => value !== undefined).length > 1) {
-    return rewrite(undefined, expected, start);
+/** `sole`: the one trait that is missing, and each commit has to have. */
+function rewrite(sole: Traits | undefined, expected: Text, start: string): Text {
+  if (sole?.signed_by !== undefined) {
+    return say`Ask ${either(sole.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
   }
-  if (every?.signed_by !== undefined) {
-    return say`Ask ${either(every.signed_by)} to sign the commits with a key of their account (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
-  }
-  if (every?.verified === true) {
+  if (sole?.verified === true) {
     return say`Sign the commits with a key that the forge knows (${`git rebase --no-ff --gpg-sign ${start}`}), then push them again (${'git push --force-with-lease'}).`;
   }
-  return every?.signed_off === true
+  return sole?.signed_off === true
     ? say`Sign the commits off (${`git rebase --signoff ${start}`}), then push them again (${'git push --force-with-lease'}).`
     : say`Rewrite the commits (${'git rebase --interactive'}) so that ${expected}, then push them again.`;
 }
