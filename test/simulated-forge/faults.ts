@@ -17,6 +17,8 @@ type FaultKind =
   /** GitHub's 403 for too much at once. */
   | { readonly kind: 'secondary-limit'; readonly retryAfter?: number }
   | { readonly kind: 'hang' }
+  /** 502, and it is carried out when the test says so. */
+  | { readonly kind: 'late' }
   /** Sends the head and half of the body, then cuts the connection. */
   | { readonly kind: 'drop' }
   | { readonly kind: 'html' }

@@ -27,11 +27,12 @@ export async function startServer(dialectFor: (url: string) => Dialect, port = 0
   const latency = { ms: 0 };
   const seen: Seen[] = [];
   const exchanges = makeExchanges();
+  const late: (() => unknown)[] = [];
   let dialect: Dialect | undefined;
 
   const server = createServer((request, response) => {
     if (dialect !== undefined) {
-      serve(dialect, { faults, latency, seen, exchanges }, request, response).catch((error: Error) => {
+      serve(dialect, { faults, latency, seen, exchanges, late }, request, response).catch((error: Error) => {
         response.destroy(error);
       });
     }
@@ -48,6 +49,7 @@ export async function startServer(dialectFor: (url: string) => Dialect, port = 0
     latency,
     seen,
     exchanges,
+    late,
     async stop() {
       server.close();
       server.closeAllConnections();
@@ -60,7 +62,7 @@ type ForgeServer = Awaited<ReturnType<typeof startServer>>;
 
 async function serve(
   dialect: Dialect,
-  { faults, latency, seen, exchanges }: Omit<ForgeServer, 'url' | 'stop'>,
+  { faults, latency, seen, exchanges, late }: Omit<ForgeServer, 'url' | 'stop'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -88,6 +90,9 @@ async function serve(
     apiUrl: `${url.origin}${dialect.prefix}`,
   };
 
+  if (fault?.fault.kind === 'late') {
+    late.push(() => answerTo(dialect, call, located, match?.handler));
+  }
   const untouched = fault !== undefined && !fault.afterwards && fault.fault.kind !== 'replace';
   const open = untouched ? undefined : dialect.open?.({ ...call, path: url.pathname });
   const answer = open ?? (untouched ? dialect.notFound : answerTo(dialect, call, located, match?.handler));
@@ -135,6 +140,8 @@ function spoil({ fault }: Fault, answer: Answer, call: Call): Answer | 'hang' {
         body: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
         headers: retryAfter(fault),
       };
+    case 'late':
+      return { status: 502, body: { message: 'Bad gateway' } };
     case 'hang':
       return 'hang';
     case 'drop':

@@ -101,6 +101,8 @@ export async function startSimulatedForge(options: SimulatedForgeOptions) {
     fault: server.faults.add,
     watch: server.faults.watch,
     clearFaults: server.faults.clear,
+    /** Carries out what was requested during a fault `late`. */
+    carryOutLate: () => server.late.splice(0).forEach((carryOut) => void carryOut()),
     forgetRequests: () => {
       server.seen.length = 0;
     },

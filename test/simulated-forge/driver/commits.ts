@@ -86,5 +86,8 @@ export function makeCommits(stage: Stage) {
       from.branches.delete(branch);
     },
     head: (repository: string, branch: string): string => find(repository).branches.get(branch) ?? '',
+    /** Whether a branch has a file. */
+    has: (repository: string, branch: string, path: string): boolean =>
+      commitOf(world, find(repository).branches.get(branch) ?? '').tree.has(path),
   };
 }
