@@ -6,6 +6,7 @@ import { DAYS } from '../inbox/days.ts';
 import { dropOldDays } from '../inbox/drop-days.ts';
 import type { Log } from '../log.ts';
 import { inPacedBatches } from './paced-batches.ts';
+import { MAY_BE_GREEN } from './tables/statuses.ts';
 
 /** So few that a delivery which waits behind a batch does not notice: some milliseconds. */
 const BATCH_ROWS = 200;
@@ -57,7 +58,7 @@ export async function retentionPiece(deps: RetentionPieceDeps): Promise<void> {
 /** Removes what is older than so many days. `unfinished`: there is more of it for the next piece. */
 export async function applyRetention(deps: RetentionDeps): Promise<'finished' | 'unfinished'> {
   await dropOldDays(deps.pool, deps.days, deps.log);
-  for (const piece of [forgetKeys, deletePostedStatuses, deleteMakers, deleteOverrideComments]) {
+  for (const piece of [forgetKeys, deleteStatuses, deleteMakers, deleteOverrideComments]) {
     if ((await piece(deps)) === 'unfinished') {
       return 'unfinished';
     }
@@ -103,18 +104,20 @@ const deleteOverrideComments = (deps: RetentionDeps) =>
          ORDER BY seen_at LIMIT $2)`,
   );
 
-const deletePostedStatuses = (deps: RetentionDeps) =>
+const deleteStatuses = (deps: RetentionDeps) =>
   deleteOlder(
     deps,
     deps.days,
-    `DELETE FROM gatehouse.posted_statuses
-      WHERE (repository, head_sha, context) IN (
-        SELECT repository, head_sha, context FROM gatehouse.posted_statuses
+    `DELETE FROM gatehouse.statuses
+      WHERE (repository, head_sha, key) IN (
+        SELECT repository, head_sha, key FROM gatehouse.statuses s
          WHERE posted_at < now() - make_interval(days => $1)
+           -- Where a success may stand that nobody has merged, it is still to be withdrawn.
+           AND (merged OR merge_group IS NOT NULL OR takes = 'nothing' OR NOT ${MAY_BE_GREEN})
            -- Those of open pull requests: their success is withdrawn later, and set again with another ENFORCE.
            AND NOT EXISTS (
              SELECT FROM gatehouse.reviews r
-              WHERE r.repository = posted_statuses.repository AND r.head_sha = posted_statuses.head_sha)
+              WHERE r.repository = s.repository AND r.head_sha = s.head_sha)
          ORDER BY posted_at LIMIT $2)`,
   );
 

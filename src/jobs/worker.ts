@@ -6,13 +6,13 @@ import type { ReviewRequest } from '../forges/port/review-requests.ts';
 import { type NewSpan, type OpenSpan, subjectAttributes, type Tracing } from '../tracing/tracing.ts';
 import { attempt } from './attempt.ts';
 import { watchForgeAccess } from './forge-access.ts';
+import { isAnyUnpublished } from './publisher/unpublished.ts';
 import { engineDatabase, refuseOtherEngine } from './queue/engine.ts';
 import { holdJob } from './queue/hold-job.ts';
 import { JOBS_SCHEMA, type Jobs, type Kind, keyOf, kindsOf, type RunningJob, singletonOptions } from './queue/queue.ts';
 import { dueQueues, makeTaker, SPARE_SLOTS } from './queue/take-job.ts';
 import { type JobDeps, QUEUES } from './queues.ts';
 import { makeSlots } from './slots.ts';
-import { isAnySetWithOtherEnforcement } from './tables/posted-statuses.ts';
 import { isDue, recordDone } from './tables/progress.ts';
 
 /** Runs the jobs of the queues until it is stopped. */
@@ -148,8 +148,8 @@ export function startWorker(options: WorkerDeps): Worker {
     timers.push(setInterval(() => tried(() => requestResyncIf(isResyncDue)), looksMs));
     timers.push(setInterval(() => tried(() => requestPeriodic('retention')), RETENTION_MINUTES * 60_000));
     // A worker of the release before may have set statuses by another ENFORCE after the resync of this one's start.
-    const isAnyOutdated = () => isAnySetWithOtherEnforcement(pool, forge.name, options.enforce);
-    timers.push(setTimeout(() => untilDone(() => requestResyncIf(isAnyOutdated)), ENFORCEMENT_CHECK_MS));
+    const isAny = () => isAnyUnpublished(options);
+    timers.push(setTimeout(() => untilDone(() => requestResyncIf(isAny)), ENFORCEMENT_CHECK_MS));
   }
 
   async function startUntilStarted(): Promise<void> {

@@ -22,9 +22,9 @@ export const NEVER_TWICE: Readonly<Record<string, readonly string[]>> = {
     'stories/burst',
   ],
   'races of jobs and reviews': [
-    'integration/claim',
+    'integration/publisher',
     'integration/job-queue',
-    'integration/left-successes',
+    'stories/published',
     'integration/resync-round',
     'integration/steps',
     'integration/take-job',

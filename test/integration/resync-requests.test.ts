@@ -98,8 +98,8 @@ async function fill(setting: Setting, simulated: SimulatedForge, pool: pg.Pool):
   await pool.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [names]);
   await pool.query(
     `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, verdict, description, base_branch, judged_by, reported_as, pull_request_updated_at)
-     SELECT repository, 1, head, 'none', 'No policy', 'main', $5::jsonb || jsonb_build_object('baseSha', base), 'gatehouse/main', updated_at
+            (repository, pull_request, head_sha, verdict, description, base_branch, judged_by, pull_request_updated_at)
+     SELECT repository, 1, head, 'none', 'No policy', 'main', $5::jsonb || jsonb_build_object('baseSha', base), updated_at
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS judged (repository, head, base, updated_at)`,
     [
       judged,

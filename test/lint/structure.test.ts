@@ -145,6 +145,16 @@ function functionsIn(text: string) {
   return found.map(({ name, line, lines }) => ({ name, line, ownLines: lines.size }));
 }
 
+test('only the publisher sets a status, and only tables know the table of statuses', (t) => {
+  const naming = (pattern: RegExp) => files.filter((file) => !file.startsWith('forges/') && pattern.test(source(file)));
+  t.deepEqual(naming(/\bforge\.setStatus\(/), ['jobs/publisher/post.ts']);
+  t.deepEqual(naming(/gatehouse\.statuses\b/).sort(), [
+    'jobs/retention.ts',
+    'jobs/tables/repositories.ts',
+    'jobs/tables/statuses.ts',
+  ]);
+});
+
 test('only the configuration reads the environment', (t) => {
   const readers = files.filter((file) => /process\.env\b/.test(source(file)));
   // main hands it to the configuration; version reads what the image's build recorded.

@@ -73,7 +73,7 @@ test('github: a green status of a dry run is found whatever its age and branch',
   await workerComesBy(story, { ENFORCE: 'false' });
   t.deepEqual(states(), ['success', 'success']);
   const old = "now() - interval '400 days'";
-  await story.door.database.query(`UPDATE gatehouse.posted_statuses SET posted_at = ${old}`);
+  await story.door.database.query(`UPDATE gatehouse.statuses SET posted_at = ${old}`);
   await applyRetentionOf(story);
   await workerComesBy(story, { ENFORCE: 'true' });
   t.deepEqual(states(), ['failure', 'failure']);

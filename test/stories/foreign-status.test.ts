@@ -124,7 +124,7 @@ for (const name of CLIENTS) {
     t.is(await scene.verdict(number), 'success');
     // As after a write that came too late: a success is shown, and the failure is remembered.
     await scene.door.database.query(
-      "UPDATE gatehouse.posted_statuses SET state = 'failure', description = $2 WHERE repository = $1",
+      "UPDATE gatehouse.statuses SET state = 'failure', description = $2 WHERE repository = $1",
       [scene.repository, failure?.description],
     );
     await scene.settled(scene.edit(number, BAD));

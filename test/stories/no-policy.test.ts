@@ -59,7 +59,7 @@ for (const name of FORGES) {
     for (const [table, column] of [
       ['repositories', 'name'],
       ['reviews', 'repository'],
-      ['posted_statuses', 'repository'],
+      ['statuses', 'repository'],
     ]) {
       const statement = `DELETE FROM gatehouse.${table} WHERE ${column} = $1`;
       t.is((await scene.door.database.query(statement, [scene.repository])).rowCount, 1, table);

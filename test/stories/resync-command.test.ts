@@ -14,7 +14,7 @@ async function run(story: Story, ...names: string[]) {
 }
 
 async function loseDatabase({ door }: Story): Promise<void> {
-  const tables = ['deliveries', 'frames', 'delivery_keys', 'repositories', 'reviews', 'progress', 'posted_statuses'];
+  const tables = ['deliveries', 'frames', 'delivery_keys', 'repositories', 'reviews', 'progress', 'statuses'];
   await door.database.query(`TRUNCATE ${tables.map((table) => `gatehouse.${table}`).join(', ')} CASCADE`);
 }
 
@@ -50,7 +50,7 @@ test('a restored database shows no success that a pull request does not earn', a
   await using story = await tellStory('gitea', { '.gatehouse.yml': POLICY });
   const number = await story.settled(story.open({ 'a.txt': 'a' }, { title: 'bad' }));
   const { database } = story.door;
-  const tables = ['deliveries', 'frames', 'delivery_keys', 'reviews', 'posted_statuses'];
+  const tables = ['deliveries', 'frames', 'delivery_keys', 'reviews', 'statuses'];
   await database.query('CREATE SCHEMA backup');
   for (const table of tables) {
     await database.query(`CREATE TABLE backup.${table} AS TABLE gatehouse.${table}`);

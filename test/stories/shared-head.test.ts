@@ -136,7 +136,7 @@ for (const name of CLIENTS) {
     t.is(scene.status(bad, 'gatehouse/lax')?.state, 'pending', 'no open pull request into lax is left');
   });
 
-  for (const tables of [['posted_statuses'], ['posted_statuses', 'reviews']]) {
+  for (const tables of [['statuses'], ['statuses', 'reviews']]) {
     test(`${name}: no success outlives a closed pull request lost from ${tables.join(' and ')}`, async (t) => {
       const { scene, number } = await reviewed(name, 'feat: things');
       for (const table of tables) {
@@ -145,6 +145,38 @@ for (const name of CLIENTS) {
       }
       await scene.settled(scene.close(number));
       t.deepEqual(scene.states(number), ['success', 'pending']);
+    });
+  }
+
+  test.serial(
+    `${name}: no success outlives a closed pull request lost from statuses, nor a forge that cannot be asked then`,
+    async (t) => {
+      const { scene, number } = await reviewed(name, 'feat: things');
+      const head = scene.head(number);
+      await scene.door.database.query('DELETE FROM gatehouse.statuses WHERE head_sha = $1', [head]);
+      const path = new RegExp(`/repos/${scene.repository}/(?:commits|statuses)/${head}`);
+      scene.forge.fault({ method: 'GET', path, times: 2, fault: { kind: 'status', status: 502 } });
+      await scene.settled(scene.close(number));
+      scene.forge.clearFaults();
+      await scene.resync();
+      t.is(scene.status(number)?.state, 'pending');
+    },
+  );
+
+  for (const what of ['head', 'base']) {
+    test(`${name}: a success never stays because another ${what} was merged unseen`, async (t) => {
+      const { scene, number } = await reviewed(name, 'feat: things');
+      const { forge, repository } = scene;
+      const old = scene.head(number);
+      if (what === 'head') {
+        forge.push(repository, number, { 'a.txt': 'b\n' });
+      } else {
+        forge.commit(repository, 'next', FILES);
+        forge.retarget(repository, number, 'next');
+      }
+      t.true(forge.merge(repository, number));
+      await scene.settled(scene.tell({ kind: 'pull-request', number, action: 'closed' }));
+      t.is(scene.status(old, 'gatehouse/main')?.state, 'pending');
     });
   }
 

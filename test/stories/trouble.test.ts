@@ -49,6 +49,16 @@ for (const name of FORGES) {
     t.deepEqual(await scene.deadLetters(), []);
   });
 
+  test(`${name}: no pull request waits for ever because two posts in a row were not answered`, async (t) => {
+    const scene = gatehouse(name).scene(FILES);
+    const number = scene.openSilently({ 'app.ts': 'fine\n' }, { title: 'docs: things' });
+    const path = new RegExp(`/statuses/${scene.head(number)}$`);
+    scene.forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'status', status: 502 } });
+    scene.forge.fault({ method: 'POST', path, times: 1, afterwards: true, fault: { kind: 'status', status: 502 } });
+    t.is(await scene.judge(number), 'success');
+    t.deepEqual(scene.states(number), ['pending', 'pending', 'success']);
+  });
+
   test(`${name}: writes whose connection drops at first all arrive, none twice`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const lost = scene.openSilently(CHANGE, { title: 'things' });

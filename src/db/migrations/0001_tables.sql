@@ -92,8 +92,6 @@ CREATE TABLE gatehouse.reviews (
   dry_run_description      text,
   -- When the verdict was saved, or the review began that saved none.
   reviewed_at              timestamptz NOT NULL DEFAULT now(),
-  -- The name of the commit status that shows the verdict; null as long as none does.
-  reported_as              text,
   -- Whether there may be comments of Gatehouse on the pull request. False: there were none, and none was posted since.
   -- Null: not known.
   commented                boolean,
@@ -142,37 +140,37 @@ CREATE INDEX reviews_head ON gatehouse.reviews (repository, head_sha);
 -- Each review that begins takes the next number. A sequence, so that a number never comes again when a row is deleted.
 CREATE SEQUENCE gatehouse.review_fence;
 
--- The status that Gatehouse set last on a commit, so that another one is written without reading the present one. It belongs to
--- the commit and not to a review: a head can be pushed again, or be that of another pull request. What is remembered here
--- only ever saves a request: nothing is left unwritten because of it.
-CREATE TABLE gatehouse.posted_statuses (
-  repository  text        NOT NULL,
-  head_sha    text        NOT NULL,
-  -- On GitHub in lower case: it compares the names of statuses without case.
-  context     text        NOT NULL,
-  -- Null: not known, because one is being written or its writing was cut short.
-  state       text,
-  description text,
-  -- False: set with ENFORCE=false. It has to be set again when rules are enforced.
-  enforced    boolean     NOT NULL DEFAULT true,
-  -- How many statuses of this name the commit has. Null: not known, because others may have set some.
-  written     integer,
-  posted_at   timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (repository, head_sha, context)
+-- What Gatehouse shows on a commit under one name: a row for each such place. src/jobs/publisher alone posts.
+CREATE TABLE gatehouse.statuses (
+  repository   text        NOT NULL,
+  head_sha     text        NOT NULL,
+  -- The name of the status, on GitHub in lower case: it compares names without case.
+  key          text        NOT NULL,
+  context      text        NOT NULL,
+  -- The last post that was carried out. Null: none was, or it is not known.
+  state        text,
+  description  text,
+  -- How many posts have begun, and the number of the newest that has ended. Where they differ, one is under way, or its process
+  -- has died.
+  posting      integer     NOT NULL DEFAULT 0,
+  answered     integer     NOT NULL DEFAULT 0,
+  -- Until then a post that was not answered may still be carried out. What stands is known again after one that began later.
+  unsure_until timestamptz,
+  -- When the newest post began.
+  posted_at    timestamptz NOT NULL DEFAULT now(),
+  -- The base branch that a verdict was last shown for. Null: no verdict ever was.
+  judged_base  text,
+  -- What was shown there has been merged: it may stay.
+  merged       boolean     NOT NULL DEFAULT false,
+  -- { state, description } of the merge group with this commit. Null: there is none.
+  merge_group  jsonb,
+  -- Statuses were seen there that Gatehouse does not remember: somebody else's, or its own from before the database was lost.
+  uncounted    boolean     NOT NULL DEFAULT false,
+  -- all, no success (it could be the last that the forge takes), or nothing any more.
+  takes        text        NOT NULL DEFAULT 'all',
+  PRIMARY KEY (repository, head_sha, key)
 );
-CREATE INDEX posted_statuses_age ON gatehouse.posted_statuses (posted_at);
-
--- Where a success may stand that no open pull request has earned: the forge refused to take the status, or the repository was renamed
--- or forgotten. Each resync tries again.
-CREATE TABLE gatehouse.left_successes (
-  repository  text        NOT NULL,
-  head_sha    text        NOT NULL,
-  context     text        NOT NULL,
-  left_at     timestamptz NOT NULL DEFAULT now(),
-  -- When a resync last tried to withdraw it. Null: none has yet.
-  tried_at    timestamptz,
-  PRIMARY KEY (repository, head_sha, context)
-);
+CREATE INDEX statuses_posted_at ON gatehouse.statuses (posted_at);
 
 -- Comments with a command to override, as their webhooks report them. Gitea and Forgejo tell the time of an edit in seconds, so
 -- that one in the second of the posting is known from its webhook alone.

@@ -4,8 +4,6 @@ import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../facts/compare.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangeList, ListedRepository, WritableRepositories } from '../../forges/port/many-repositories.ts';
-import { statusContext } from '../../forges/port/status-context.ts';
-import { repositoriesWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
 import { addRepositories } from '../tables/repositories.ts';
 import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
@@ -120,11 +118,8 @@ async function markByList(deps: RoundDeps, changeList: ChangeList): Promise<void
   const elsewhere = await judgedByOtherRulesElsewhere(pool, deps.rules);
   await inTransaction(pool, TRANSACTION_MS, async (client) => {
     await markChanged(client, repositories);
-    await markUnfinished(client, deps.statusContext, FORGES[deps.forge.name].sendsStatuses);
-    await markDue(client, [
-      ...elsewhere,
-      ...(await repositoriesWithOtherEnforcement(client, deps.forge.name, deps.enforce)),
-    ]);
+    await markUnfinished(client, FORGES[deps.forge.name].sendsStatuses);
+    await markDue(client, elsewhere);
     await markLongestAgo(client, deps.minutes);
     await recordDone(client, 'resync-changes', asOf);
   });
@@ -157,31 +152,20 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
 
 /**
  * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change,
- * that are shown under another name than STATUS_CONTEXT gives them now, that depend on facts of which not every change
- * shows, or in which an override counts: its comment may have been edited or deleted. Where the forge sends no webhook
- * of statuses, those that show no success as well: somebody may have set another one in its place.
+ * that depend on facts of which not every change shows, or in which an override counts: its comment may have been
+ * edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well: somebody may have
+ * set another one in its place.
  */
-async function markUnfinished(client: pg.ClientBase, template: string, sendsStatuses: boolean): Promise<void> {
-  const { rows } = await client.query<{ base: string; shown: string }>(
-    `SELECT DISTINCT base_branch AS base, reported_as AS shown FROM gatehouse.reviews WHERE reported_as IS NOT NULL`,
-  );
-  const renamed = rows.filter(({ base, shown }) => shown !== statusContext(template, base));
+async function markUnfinished(client: pg.ClientBase, sendsStatuses: boolean): Promise<void> {
   await client.query(
     `UPDATE gatehouse.repositories SET due = true
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
-         WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL OR reported_as IS NULL
-            OR asks && $4 OR NOT open
-            OR EXISTS (SELECT FROM unnest($5::text[]) AS fact WHERE judged_by->'facts'->fact->'parts'->0 IS NOT NULL)
-            OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $3)
-            OR (base_branch, reported_as) IN (SELECT * FROM unnest($1::text[], $2::text[])))`,
-    [
-      renamed.map(({ base }) => base),
-      renamed.map(({ shown }) => shown),
-      sendsStatuses,
-      COMPARED_FACTS.filter((name) => !COMPARED_IN_PARTS.includes(name)),
-      COMPARED_IN_PARTS,
-    ],
+         WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL
+            OR asks && $2 OR NOT open
+            OR EXISTS (SELECT FROM unnest($3::text[]) AS fact WHERE judged_by->'facts'->fact->'parts'->0 IS NOT NULL)
+            OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $1))`,
+    [sendsStatuses, COMPARED_FACTS.filter((name) => !COMPARED_IN_PARTS.includes(name)), COMPARED_IN_PARTS],
   );
 }
 

@@ -1,29 +1,18 @@
-import type pg from 'pg';
-import type { Forge } from '../../forges/port/forge.ts';
 import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { sameContext, statusContext } from '../../forges/port/status-context.ts';
-import type { Log } from '../../log.ts';
-import type { Metrics } from '../../metrics.ts';
+import type { PublisherDeps } from '../publisher/publisher.ts';
+import { publishReplaced } from '../publisher/replaced.ts';
 import { type Candidate, notUnderReview } from '../queue/under-review.ts';
 import { overriddenReviews } from '../tables/override-comments.ts';
-import { setWithOtherEnforcement } from '../tables/posted-statuses.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
 import { hasNoPolicy, notOpen, withoutVerdict } from '../tables/reviews.ts';
-import { withOtherStatus } from './other-statuses.ts';
 import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
 
-export interface RepositoryResyncDeps {
-  readonly forge: Forge;
-  readonly pool: pg.Pool;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
-  readonly enforce: boolean;
+export interface RepositoryResyncDeps extends PublisherDeps {
   /** What the rules are in this resync. */
   readonly rules: PresentRules;
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
-  readonly metrics: Metrics;
-  readonly log: Log;
 }
 
 /** `later`: the next round has to look at the repository again. */
@@ -62,31 +51,24 @@ async function requestReviews(
   open: readonly ListedPullRequest[],
   overview?: RepositoryOverview,
 ): Promise<Look> {
-  const { forge, pool, statusContext: template, enforce, rules, enqueue, log } = deps;
+  const { pool, rules, enqueue, log } = deps;
   if (open.some(({ archived }) => archived)) {
     // No list shows when it is unarchived.
     return 'later';
   }
   await requestGroups(deps, repository, overview);
-  const { missed, unsettled } = await withoutVerdict(pool, open, (base) => statusContext(template, base));
+  const { missed, unsettled } = await withoutVerdict(pool, open);
   const closed = await notOpen(pool, repository, open);
   const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
-  const otherwise = await setWithOtherEnforcement(pool, forge.name, repository, enforce);
-  const requestedAnyway = new Set([...missed, ...closed, ...otherwise].map(({ number }) => number));
+  const requestedAnyway = new Set([...missed, ...closed].map(({ number }) => number));
   const outdated = await rules.outdated(
     judged.filter(({ number }) => !requestedAnyway.has(number)),
     { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true, told: overview?.writers },
   );
-  // The unsettled are compared too: their review would replace a status of somebody else, and not report who set it.
-  const due = [...missed, ...closed, ...outdated, ...otherwise];
-  const replaced = await withOtherStatus(deps, repository, open, due, overview?.statuses);
   // No forge shows in the pull request that a comment was edited or deleted.
   const overridden = await overriddenReviews(pool, repository);
   const candidates = new Map<number, Candidate>(
-    [...closed, ...outdated, ...otherwise, ...replaced, ...overridden].map(({ number }) => [
-      number,
-      { repository, number },
-    ]),
+    [...closed, ...outdated, ...overridden].map(({ number }) => [number, { repository, number }]),
   );
   for (const { number, head, base, updatedAt } of [...missed, ...unsettled]) {
     const now = { headSha: head.sha, baseBranch: base.branch, updatedAt };
@@ -100,6 +82,8 @@ async function requestReviews(
       'a resync found pull requests whose verdict or status is missing or outdated, or depends on an override',
     );
   }
+  const unchanged = open.filter(({ number }) => !candidates.has(number));
+  await publishReplaced(deps, repository, unchanged, overview?.statuses);
   return 'done';
 }
 

@@ -3,19 +3,18 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Overviews, RepositoryOverview, ToldWriter } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ForgeAccess } from '../forge-access.ts';
+import { publishAgain } from '../publisher/unpublished.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { notUnderReview } from '../queue/under-review.ts';
-import type { StatusOptions } from '../review/commit-status.ts';
-import { shownStatuses } from '../tables/posted-statuses.ts';
+import { judgedHeads, withPossibleSuccess } from '../tables/statuses.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundDeps } from './due-repositories.ts';
-import { withdrawLeftSuccesses } from './left-successes.ts';
 import { dependOnWriters, type PresentRules } from './outdated-reviews.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncDeps, resyncRepository } from './resync-repository.ts';
 
 /** What a job of the queue needs. */
-export interface ResyncPieceDeps extends Omit<ResyncDeps, 'minutes' | 'rules'>, StatusOptions {
+export interface ResyncPieceDeps extends Omit<ResyncDeps, 'minutes' | 'rules'> {
   readonly baselines: Pick<Baselines, 'refreshAll'>;
   readonly presentRules: () => PresentRules;
   readonly resyncMinutes: number;
@@ -34,8 +33,10 @@ export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync
   if (state === 'unfinished') {
     await deps.requestPeriodic('resync', { round: began.toISOString() });
   }
+  if (state === 'finished') {
+    await publishAgain(deps);
+  }
   if (state !== 'interrupted' && isNew) {
-    await withdrawLeftSuccesses(deps);
     if (forge.deliveries !== undefined) {
       await recoverDeliveries(forge.deliveries, deps.pool, deps.log);
     }
@@ -170,10 +171,8 @@ async function resyncBatch(
 }
 
 /** What an author can make larger, a description, must not decide whether a change is seen of what may be merged. */
-async function reviewSuccesses({ forge, pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
-  const shown = await shownStatuses(pool, forge.name, [repository]);
-  const successes = shown.filter(({ state }) => state === 'success' || state === null);
-  const requested = await notUnderReview(pool, successes);
+async function reviewSuccesses({ pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
+  const requested = await notUnderReview(pool, await withPossibleSuccess(pool, repository));
   await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
 }
 
@@ -237,16 +236,12 @@ async function overviewsOf(
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
-  const { forge, pool, log } = deps;
+  const { pool, log } = deps;
   if (overviews === undefined) {
     return new Map();
   }
   try {
-    return await withWriters(
-      deps,
-      overviews,
-      await overviews.read(names, await shownStatuses(pool, forge.name, names)),
-    );
+    return await withWriters(deps, overviews, await overviews.read(names, await judgedHeads(pool, names)));
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;

@@ -1,6 +1,6 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { StatusPlace } from '../tables/posted-statuses.ts';
 import { wasGoverned } from '../tables/repositories.ts';
+import type { Place } from '../tables/statuses.ts';
 import type { OpenReviewDeps } from './open-review.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { OpenReviewDeps } from './open-review.ts';
  */
 export async function isGoverned(
   { forge, pool, fallback, baselineOf }: Pick<OpenReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
-  { repository, headSha, context }: StatusPlace,
+  { repository, headSha, context }: Place,
 ): Promise<boolean> {
   if (fallback !== undefined || (await wasGoverned(pool, repository))) {
     return true;

@@ -1,19 +1,16 @@
-import type pg from 'pg';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PostedStatus } from '../../forges/port/postings.ts';
+import type { PostedStatus, StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestNow, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
-import { statusContext } from '../../forges/port/status-context.ts';
+import { sameContext } from '../../forges/port/status-context.ts';
 import { firstDifference, gatehouseDigest, type JudgedBy, presentReader } from '../../review/judged-by.ts';
 import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { IsMeant } from '../../review/policy/load.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { build } from '../../version.ts';
+import { makePublisher, mayBeGreen, type PublisherDeps, placeOf } from '../publisher/publisher.ts';
 import type { Claim } from '../tables/claim.ts';
-import { readCommitState } from '../tables/commit-state.ts';
-import { noteLeftSuccess } from '../tables/left-successes.ts';
-import { type PostedBefore, type PostedRow, postedAt, type StatusPlace } from '../tables/posted-statuses.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
   beginReview,
@@ -26,28 +23,20 @@ import {
   recordHead,
   requireClaim,
 } from '../tables/reviews.ts';
-import { type CommitStatuses, commitStatuses } from './commit-status.ts';
-import type { ForeignStatusDeps } from './foreign-status.ts';
+import { notePlace, noteUnsure, type Place, type PlaceRow, readCommit } from '../tables/statuses.ts';
 
-export interface OpenReviewDeps extends ForeignStatusDeps {
-  readonly forge: Forge;
-  readonly pool: pg.Pool;
+export interface OpenReviewDeps extends PublisherDeps {
   /** The operator's policy, for repositories that have none of their own. */
   readonly fallback: Policy | undefined;
   readonly baselineOf: BaselineOf;
   readonly isMeant?: IsMeant;
-  /** The name of the commit status, `{base}` for the base branch. */
-  readonly statusContext: string;
-  /** False: every status is `success`, whatever the verdict. */
-  readonly enforce: boolean;
 }
 
 /** A review under way: its claim, and a forge that writes only as long as it holds the claim. */
 export interface OpenReview {
   readonly forge: Forge;
-  readonly statuses: CommitStatuses;
   writes(): number;
-  /** Whether there is a verdict from before, or a review that was cut short, or this one has written something. */
+  /** Whether there may be something on the pull request that this, or an earlier review, has written. */
   hasSpoken(): boolean;
   /** Whether a policy asked for the verdict before, on the same head and base. */
   readonly hadVerdict: boolean;
@@ -61,18 +50,19 @@ export interface OpenReview {
   /** The id of our comment in the conversation, as the last review left it. */
   readonly commentId: string | undefined;
   /**
-   * Records what is under review, and corrects the status that showed the verdict before. Returns the digest of the
-   * comments that it left when nothing that it depends on has changed: then only these are compared.
+   * Records what is under review, and publishes what is left where it was before. Returns the digest of the comments
+   * that it left when nothing that it depends on has changed: then only these are compared.
    */
-  enter(read: Pick<PullRequestRead, 'pullRequest' | 'settled'>): Promise<string | undefined>;
-  /** The status set last on its head, as it was when that was entered. */
-  posted(place: StatusPlace): PostedBefore;
-  /** `seen` are the statuses that the head was read with: those of others count for the forge's limit. */
-  noteOthers(pullRequest: PullRequest, seen: readonly PostedStatus[] | undefined): Promise<void>;
-  /** Shows the verdict that was saved, and remembers that it is shown. */
-  report(pullRequest: PullRequest): Promise<void>;
+  enter(read: Entered): Promise<string | undefined>;
+  /** Before it is judged: what is stored is shown, unless that is a success. */
+  publishPending(): Promise<void>;
+  /** What is stored is the verdict, or that there is none. `isUnchanged`: of a moment ago. */
+  publish(how?: { readonly isUnchanged?: boolean }): Promise<void>;
+  /** Whether a verdict of this state can no longer be shown, because the commit has too many statuses. */
+  isFull(state: StatusState): Promise<boolean>;
   /** A search for all our comments found none. */
   foundNoComments(): Promise<void>;
+  withdrewComments(): Promise<void>;
   /** The pull request cannot be merged, or is merged. Unless it is, its success is withdrawn. Undefined: it is gone. */
   leave(pullRequest: PullRequest | undefined): Promise<void>;
   /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */
@@ -88,14 +78,21 @@ export interface OpenReview {
   leaveUnchanged(): Promise<void>;
 }
 
+type Entered = Pick<PullRequestRead, 'pullRequest' | 'settled'> & {
+  /** Statuses that the head was read with. */
+  readonly statuses?: readonly PostedStatus[] | undefined;
+};
+
 /** Takes the claim. */
 export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, signal: AbortSignal): Promise<OpenReview> {
   // A job that the engine has taken back must not take the claim from the one that has it now.
   signal.throwIfAborted();
-  const { pool, statusContext: template } = deps;
+  const { pool, log } = deps;
   let { claim, before } = await beginReview(pool, ref);
   const isFirst = before === undefined;
-  const spokeBefore = before !== undefined && (before.verdict !== 'none' || before.reportedAs === null);
+  const verdictBefore = before?.verdict;
+  const overridesBefore = before?.overrides ?? [];
+  const commentId = before?.commentId ?? undefined;
   let commented = before?.commented ?? null;
   const guard = guardWrites(deps.forge, async (write) => {
     signal.throwIfAborted();
@@ -106,37 +103,43 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       await requireClaim(pool, claim);
     }
   });
-  // These require the claim when they note that a status is about to be set.
-  const statuses = commitStatuses({ ...deps, forge: guard.forge }, () => claim);
-  const verdictBefore = before?.verdict;
-  let posted: readonly PostedRow[] = before?.posted ?? [];
-  /** The statuses of its head, where they were read with it. */
+  // Whoever publishes shows what is stored, and only the newest review can store something.
+  const publisher = makePublisher({ ...deps, forge: guard.forge });
+  /** Where the status of this pull request is; undefined: it was not read yet. */
+  let entered: Place | undefined;
+  /** What is stored of that, and whether the verdict from before counts until there is another. */
+  let row: PlaceRow | undefined;
+  let keepsVerdict = false;
+  /** The statuses of its head, as they were read before anything was posted. */
   let seen: readonly PostedStatus[] | undefined;
+  let isCounted = false;
   let isSettled = false;
-  /** Where this review has been: the head or the base may be replaced while it judges. */
-  let entered: { readonly place: StatusPlace; readonly keepsSuccess: boolean } | undefined;
 
-  /** Where the status of this pull request was: it shows what others have there, and without others no success. */
-  async function leavePlace(place: StatusPlace, keepsSuccess: boolean): Promise<void> {
-    await markClosed(pool, claim);
-    const others = await statuses.showVerdict(place);
-    if (!others && !keepsSuccess) {
-      await statuses.withdrawSuccess(place);
+  function present(): Place {
+    if (entered === undefined) {
+      throw new Error('the pull request was not read');
     }
+    return entered;
   }
 
-  /** The same of a commit that it does not have any more: what fails there must not stop the review. */
-  async function leaveCommit(...args: Parameters<typeof leavePlace>): Promise<void> {
+  const placeBefore = (last: ReviewBefore) => placeOf(deps, { ...claim, headSha: last.headSha }, last.baseBranch);
+
+  async function noteNoComments(): Promise<void> {
+    await markUncommented(pool, claim);
+    commented = false;
+  }
+
+  /** What fails on a commit that it does not have any more must not stop the review: the next resync tries again. */
+  async function publishOld(place: Place): Promise<void> {
     try {
-      await leavePlace(...args);
+      await publisher.publish(place);
     } catch (err) {
       if (!(err instanceof ForgeError) || err.kind === 'rate-limited') {
         throw err;
       }
-      const [place] = args;
+      await noteUnsure(pool, place);
       const { repository, headSha, context } = place;
-      await noteLeftSuccess(pool, place);
-      deps.log.warn(
+      log.warn(
         { err, repository, headSha, context },
         'the status of an old head could not be set: the next resync tries again',
       );
@@ -145,93 +148,110 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
 
   return {
     forge: guard.forge,
-    statuses,
-    hasSpoken: () => spokeBefore || guard.writes() > 0,
+    hasSpoken: () =>
+      (!isFirst && verdictBefore !== 'none') ||
+      guard.writes() > 0 ||
+      commented === true ||
+      (row !== undefined && commented === null),
     hadVerdict: verdictBefore != null && verdictBefore !== 'none',
     isGoverned: false,
-    overridesBefore: before?.overrides ?? [],
+    overridesBefore,
     writes: guard.writes,
     claim: () => claim,
     hasNoComments: () => commented === false,
-    commentId: before?.commentId ?? undefined,
-    async enter({ pullRequest, settled: known }) {
+    commentId,
+    async enter({ pullRequest, settled: known, statuses }) {
       const settled = known === 'yes';
       if (pullRequest.repository !== claim.repository) {
         await moveRepository(pool, claim.repository, pullRequest.repository);
         ({ claim, before } = await beginReview(pool, pullRequest));
         entered = undefined;
       }
-      const context = statusContext(template, pullRequest.base.branch);
       if (isFirst && commented === null && pullRequest.commentCount === 0) {
         commented = false;
       }
-      const keepsSuccess = before?.verdict === 'none';
-      const last = entered ?? (before && { place: statuses.placeBefore(claim.repository, before), keepsSuccess });
-      const isElsewhere =
-        last !== undefined && (last.place.headSha !== pullRequest.head.sha || last.place.context !== context);
+      const place = placeOf(deps, { ...claim, headSha: pullRequest.head.sha }, pullRequest.base.branch);
+      const last = entered ?? (before && placeBefore(before));
+      const isElsewhere = last !== undefined && !isSame(last, place);
+      if (before !== undefined || isElsewhere) {
+        row = before?.headSha === place.headSha ? rowOf(before.places, place) : undefined;
+        keepsVerdict = before !== undefined && !isElsewhere && stillCounts(before, pullRequest, row);
+      }
       if (isElsewhere) {
         // Before the new head replaces the old one in the table: a review that is cut short here leaves that again.
-        const leave = last.place.headSha === pullRequest.head.sha ? leavePlace : leaveCommit;
-        await leave(last.place, last.keepsSuccess);
+        await markClosed(pool, claim);
+        const onSameHead = last.headSha === place.headSha;
+        await (onSameHead ? publisher.publish(last) : publishOld(last));
       }
-      if (before === undefined || isElsewhere || !isRecorded(before, pullRequest, context, { commented, settled })) {
-        posted = await recordHead(pool, claim, pullRequest, context, { commented, settled });
-      } else {
-        posted = before.posted;
+      if (!keepsVerdict || !isRecorded(before, pullRequest, { commented, settled })) {
+        await recordHead(pool, claim, pullRequest, { commented, settled, keepsVerdict });
       }
-      const shown = before?.verdict != null && before.verdict !== 'none' && before.reportedAs === context;
-      const judgedBy = before?.judgedBy ?? null;
+      const judgedBy = keepsVerdict && before?.verdict !== 'none' ? before?.judgedBy : undefined;
       before = undefined;
-      entered = { place: statuses.placeOf(pullRequest), keepsSuccess: keepsSuccess && !isElsewhere };
-      return !isElsewhere && shown && judgedBy !== null ? commentsOfUnchanged(deps, judgedBy, pullRequest) : undefined;
+      entered = place;
+      seen = statuses;
+      // Where the commit takes no more statuses, a new comment says so.
+      const isShown = row?.takes !== 'nothing';
+      return judgedBy == null || !isShown ? undefined : commentsOfUnchanged(deps, judgedBy, pullRequest);
     },
-    posted: (place) => postedAt(posted, place),
-    async noteOthers(pullRequest, found) {
-      seen = found;
-      const place = statuses.placeOf(pullRequest);
-      if (await statuses.noteOthers(place, postedAt(posted, place), seen)) {
-        posted = (await readCommitState(pool, place.repository, place.headSha)).posted;
-      }
+    async publishPending() {
+      row = await publisher.publish(present(), { seen, withoutSuccess: true });
     },
-    async report(pullRequest) {
-      await statuses.report(statuses.placeOf(pullRequest), claim);
+    async publish({ isUnchanged = false } = {}) {
+      // Somebody may have set another one while it was judged.
+      const isFresh = isUnchanged || row === undefined;
+      await publisher.publish(present(), { isCounted, ...(isFresh && { seen }) });
       isSettled = true;
+    },
+    isFull(state) {
+      isCounted = true;
+      return publisher.isFull(present(), state, row);
     },
     async foundNoComments() {
       if (commented === null) {
-        await markUncommented(pool, claim);
-        commented = false;
+        await noteNoComments();
       }
     },
+    withdrewComments: noteNoComments,
     async leave(pullRequest) {
+      const last = pullRequest && placeOf(deps, { ...claim, headSha: pullRequest.head.sha }, pullRequest.base.branch);
       // Where the table does not know it, the forge says where its status is.
-      const place = before
-        ? statuses.placeBefore(claim.repository, before)
-        : (entered?.place ?? (pullRequest && statuses.placeOf(pullRequest)));
+      const place = before ? placeBefore(before) : (entered ?? last);
+      await markClosed(pool, claim);
       if (place !== undefined) {
-        const keepsSuccess = entered?.keepsSuccess ?? before?.verdict === 'none';
-        await leaveCommit(place, pullRequest?.state === 'merged' || keepsSuccess);
+        const hasRow = rowOf((await readCommit(pool, place)).places, place) !== undefined;
+        // Its head or its base may have been another one since.
+        const isMerged = pullRequest?.state === 'merged' && isSame(place, last);
+        if (hasRow && isMerged) {
+          await notePlace(pool, place, 'merged', true);
+        }
+        if (hasRow || (!isMerged && verdictBefore !== 'none')) {
+          await publishOld(place);
+        }
       }
       await deleteReview(pool, claim);
     },
     async leaveUnread(description) {
       if (before?.verdict != null && before.verdict !== 'none') {
         await markUnread(pool, claim, { state: 'error', description });
-        await statuses.showVerdict(statuses.placeBefore(claim.repository, before));
+        await publisher.publish(placeBefore(before));
       }
     },
     async leaveWaiting(description) {
-      const place = entered?.place ?? (before && statuses.placeBefore(claim.repository, before));
+      const place = entered ?? (before && placeBefore(before));
       if (place === undefined || isSettled || verdictBefore === 'none') {
         return;
       }
-      const last = postedAt(posted, place);
+      const now = rowOf((await readCommit(pool, place)).places, place);
       // Before a first verdict, what others have set under this name is not ours to replace.
       const found = verdictBefore == null ? seen?.filter(({ own }) => own) : seen;
-      const mayBeForeign = last.kind === 'status' && last.written === undefined;
-      if (verdictBefore === 'success' || mayBeForeign || statuses.recordedSuccess(place, last, found)) {
+      const isSeen = found?.some(
+        (one) => one.state === 'success' && sameContext(deps.forge.name, one.context, place.context),
+      );
+      const mayBeForeign = now?.state != null && now.uncounted;
+      if (verdictBefore === 'success' || mayBeGreen(now) || mayBeForeign || isSeen) {
         await markUnread(pool, claim, { state: 'pending', description });
-        await statuses.replaceByVerdict(place);
+        await publisher.publish(place);
       }
     },
     settle() {
@@ -245,18 +265,30 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
   };
 }
 
+function isSame(one: Place, other: Place | undefined): boolean {
+  return one.headSha === other?.headSha && one.key === other.key;
+}
+
+function rowOf(places: readonly PlaceRow[], { key }: Place): PlaceRow | undefined {
+  return places.find((row) => row.key === key);
+}
+
 /** Whether {@link recordHead} would change nothing. */
 function isRecorded(
-  before: ReviewBefore,
+  before: ReviewBefore | undefined,
   { base, updatedAt }: PullRequest,
-  context: string,
   { commented, settled }: { readonly commented: boolean | null; readonly settled: boolean },
 ): boolean {
   const isSameTime = settled
-    ? before.updatedAt?.getTime() === new Date(updatedAt).getTime()
-    : before.updatedAt === null;
-  const isSamePlace = before.reportedAs === context && before.baseBranch === base.branch;
-  return before.open && isSamePlace && before.commented === commented && isSameTime;
+    ? before?.updatedAt?.getTime() === new Date(updatedAt).getTime()
+    : before?.updatedAt === null;
+  return before?.open === true && before.baseBranch === base.branch && before.commented === commented && isSameTime;
+}
+
+/** Whether a verdict from before counts until there is another. A success does only where it was shown. */
+function stillCounts(before: ReviewBefore, { base }: PullRequest, row: PlaceRow | undefined): boolean {
+  const isShown = before.verdict !== null && (before.verdict !== 'success' || row?.state != null);
+  return before.baseBranch === base.branch && (before.judgedBy !== null || before.verdict === 'none') && isShown;
 }
 
 /** Undefined where something differs, or the baseline is not known: then it is judged, which reports why. */

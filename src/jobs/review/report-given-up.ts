@@ -1,6 +1,7 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { markReported } from '../tables/reviews.ts';
+import { placeOf } from '../publisher/publisher.ts';
+import { markOutdated } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
 import { openReview } from './open-review.ts';
@@ -23,7 +24,7 @@ export async function reportGivenUp(
   try {
     const review = await openReview(deps, ref, signal);
     // Before the forge is asked, which may not answer.
-    await markReported(pool, review.claim(), null);
+    await markOutdated(pool, review.claim());
     const pullRequest = await forge.pullRequest(ref).catch(async (err: unknown) => {
       // Its author may have made it too large, and changed it since it was green.
       await review.leaveUnread(givenUpBecause(error));
@@ -37,7 +38,13 @@ export async function reportGivenUp(
       await review.leaveUnchanged();
       return;
     }
-    if (!review.hadVerdict && !(await isGoverned(deps, review.statuses.placeOf(pullRequest)))) {
+    if (
+      !review.hadVerdict &&
+      !(await isGoverned(
+        deps,
+        placeOf(deps, { repository: pullRequest.repository, headSha: pullRequest.head.sha }, pullRequest.base.branch),
+      ))
+    ) {
       log.info({ ...ref }, 'not reporting a failed review: the repository has no known policy');
       return;
     }
@@ -49,7 +56,7 @@ export async function reportGivenUp(
       result: undefined,
       askedAt,
     });
-    await review.report(pullRequest);
+    await review.publish();
   } catch (err) {
     const what = err instanceof ForgeError ? { reason: err.message } : { err };
     log.warn({ ...what, ...ref }, 'could not set the status to error');

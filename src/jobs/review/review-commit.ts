@@ -1,14 +1,14 @@
+import type pg from 'pg';
 import type { StatusSetBy } from '../../forges/port/events.ts';
+import { ForgeError } from '../../forges/port/forge-error.ts';
+import type { PostedStatus } from '../../forges/port/postings.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import { sameContext, statusContext } from '../../forges/port/status-context.ts';
+import { makePublisher, type PublisherDeps, placeOf, stateOf } from '../publisher/publisher.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { forgetWritten, statusPlace } from '../tables/posted-statuses.ts';
-import { verdictsOnHead } from '../tables/reviews.ts';
-import { commitStatuses, type StatusOptions } from './commit-status.ts';
-import { reportForeignStatus } from './foreign-status.ts';
+import { type Place, placeAt, readCommit } from '../tables/statuses.ts';
 
-export interface CommitReviewDeps extends StatusOptions {
+export interface CommitReviewDeps extends PublisherDeps {
   readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void>;
 }
 
@@ -22,41 +22,51 @@ export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-com
   if (by !== undefined && by.toLowerCase() === (await deps.forge.self()).toLowerCase()) {
     return;
   }
-  const asking = await reviewsThatAsk(deps, job);
-  const named = ownName === undefined ? [] : await reviewsWithStatus(deps, job, ownName);
   // A status under the name of one pull request's is a check of the others with this head.
-  const numbers = new Set([...asking, ...named].map(({ number }) => number));
-  if (numbers.size > 0) {
-    await deps.enqueue([...numbers].map((number) => ({ kind: 'review', repository, number })));
+  const asking = await reviewsThatAsk(deps.pool, job);
+  if (asking.length > 0) {
+    await deps.enqueue(asking.map(({ number }) => ({ kind: 'review', repository, number })));
+  }
+  const place = ownName && (await ownPlace(deps, job, ownName));
+  if (place !== undefined) {
+    await makePublisher(deps).publish(place, { seen: await seenAt(deps, place, ownName?.by ?? '') });
   }
 }
 
-/**
- * Those that the status stands for, if somebody else has set it. One whose first review is under way may have read it
- * before that. On a commit without one, as of a merge group, the own status is set again.
- */
-async function reviewsWithStatus(
+/** The place of that name, if Gatehouse has spoken there or has something to say. */
+async function ownPlace(
   deps: CommitReviewDeps,
-  { repository, headSha }: Jobs['review-commit'],
-  { context, by }: StatusSetBy,
-): Promise<readonly { readonly number: number }[]> {
-  const isNamed = (name: string) => sameContext(deps.forge.name, name, context);
-  const sharing = (await verdictsOnHead(deps.pool, repository, headSha)).filter(
-    ({ state, baseBranch }) => state !== 'none' && isNamed(statusContext(deps.statusContext, baseBranch)),
-  );
-  const place = statusPlace(deps.forge.name, { repository, headSha, context });
-  if (sharing.length > 0) {
-    await forgetWritten(deps.pool, place, true);
+  commit: Jobs['review-commit'],
+  { context }: StatusSetBy,
+): Promise<Place | undefined> {
+  const named = placeAt(deps.forge.name, commit, context);
+  const { verdicts, row } = stateOf(deps, await readCommit(deps.pool, commit), named);
+  const [first] = verdicts.filter(({ verdict }) => verdict !== 'none');
+  // By the name as Gatehouse spells it.
+  const own = first && placeOf(deps, commit, first.baseBranch);
+  return own ?? (row && { ...named, context: row.context });
+}
+
+/** Where the forge does not answer, what the webhook told: it may be a success. */
+async function seenAt(
+  { forge }: CommitReviewDeps,
+  { repository, headSha, context }: Place,
+  by: string,
+): Promise<readonly PostedStatus[]> {
+  try {
+    const present = await forge.status(repository, headSha, context);
+    return present === undefined ? [] : [present];
+  } catch (error) {
+    if (!(error instanceof ForgeError)) {
+      throw error;
+    }
+    return [{ context, state: 'success', description: '', own: false, creator: by }];
   }
-  if (sharing.length > 0 || (await commitStatuses(deps).setAgain(place))) {
-    reportForeignStatus(deps, place, by);
-  }
-  return sharing;
 }
 
 /** The open pull requests with this head whose policy asks for such facts. */
 async function reviewsThatAsk(
-  { pool }: CommitReviewDeps,
+  pool: pg.Pool,
   { repository, headSha, facts }: Jobs['review-commit'],
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<PullRequestRef>(

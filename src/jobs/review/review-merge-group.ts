@@ -1,23 +1,20 @@
 import { guardWrites } from '../../forges/guard-writes.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
-import { type PostedStatus, statusDescription } from '../../forges/port/postings.ts';
-import { statusContext } from '../../forges/port/status-context.ts';
 import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
 import { isCurrent } from '../../review/judged-by.ts';
-import { dryRun, NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
+import { NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
+import { makePublisher, placeOf } from '../publisher/publisher.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
-import { type StatusPlace, statusPlace } from '../tables/posted-statuses.ts';
 import { markGoverned } from '../tables/repositories.ts';
-import { commitStatuses } from './commit-status.ts';
+import { forgetGroup, type GroupStatus, notePlace } from '../tables/statuses.ts';
 import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
 import { recordGroup } from './record-group.ts';
 import type { ReviewDeps } from './review-deps.ts';
 
-type GroupVerdict = Pick<PostedStatus, 'state' | 'description'>;
 type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
 
 /**
@@ -40,7 +37,8 @@ export async function reviewMergeGroup(
   const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
   if (job.isGone) {
     // It would count for whoever opens a pull request with this commit.
-    await commitStatuses({ ...deps, forge }).withdrawSuccess(placeOf(deps, job));
+    await forgetGroup(deps.pool, placeOf(deps, job, job.branch));
+    await makePublisher({ ...deps, forge }).publish(placeOf(deps, job, job.branch));
     log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
     return;
   }
@@ -56,7 +54,11 @@ export async function reviewMergeGroup(
     return;
   }
   const members = groupUpTo(entries, job.headSha, group);
-  const present = await forge.status(job.repository, job.headSha, placeOf(deps, job).context);
+  const place = placeOf(deps, job, job.branch);
+  const present = await forge.status(job.repository, job.headSha, place.context);
+  if (present?.own === false) {
+    await notePlace(deps.pool, place, 'uncounted', true);
+  }
   if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
@@ -76,7 +78,7 @@ export async function reviewMergeGroup(
 
 interface JudgedGroup {
   /** Undefined when no policy applies to any of its pull requests. */
-  readonly verdict?: GroupVerdict;
+  readonly verdict?: GroupStatus;
   /** Absent when not all of its pull requests could be judged. */
   readonly results?: readonly Judged[];
 }
@@ -128,9 +130,9 @@ async function judgeMembers(
   return { results, ...(verdict === undefined ? {} : { verdict }) };
 }
 
-function worstOf(results: readonly Judged[]): GroupVerdict | undefined {
+function worstOf(results: readonly Judged[]): GroupStatus | undefined {
   const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
-  const named = (state: Verdict['state'], reported: GroupVerdict['state'], what: string) => {
+  const named = (state: Verdict['state'], reported: GroupStatus['state'], what: string) => {
     const worst = judged.find(({ verdict }) => verdict.state === state);
     return (
       worst && { state: reported, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` }
@@ -151,20 +153,15 @@ function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-function placeOf({ forge, statusContext: template }: ReviewDeps, job: Jobs['review-merge-group']): StatusPlace {
-  const { repository, headSha, branch } = job;
-  return statusPlace(forge.name, { repository, headSha, context: statusContext(template, branch) });
-}
-
 /** Posts the verdict after it was recorded. Without `results` it is an error, of which no policy may have asked. */
 async function conclude(
   deps: ReviewDeps,
   job: Jobs['review-merge-group'],
   askedAt: Date,
-  verdict: GroupVerdict,
+  verdict: GroupStatus,
   results?: readonly Judged[],
 ): Promise<void> {
-  if (results === undefined && !(await isGoverned(deps, placeOf(deps, job)))) {
+  if (results === undefined && !(await isGoverned(deps, placeOf(deps, job, job.branch)))) {
     deps.log.info({ ...job }, 'not reporting a failed merge group: the repository has no known policy');
     return;
   }
@@ -172,15 +169,10 @@ async function conclude(
   await report(deps, job, verdict);
 }
 
-async function report(
-  deps: ReviewDeps,
-  job: Jobs['review-merge-group'],
-  { state, description }: GroupVerdict,
-): Promise<void> {
-  const shown = deps.enforce
-    ? { state, description: statusDescription(description) }
-    : ({ state: 'success', description: dryRun(description) } as const);
-  await commitStatuses(deps).write(placeOf(deps, job), shown);
+async function report(deps: ReviewDeps, job: Jobs['review-merge-group'], verdict: GroupStatus): Promise<void> {
+  const place = placeOf(deps, job, job.branch);
+  await notePlace(deps.pool, place, 'merge_group', verdict);
+  await makePublisher(deps).publish(place);
 }
 
 /**

@@ -13,7 +13,7 @@ import { LostClaimError } from '../tables/claim.ts';
 import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned } from '../tables/repositories.ts';
-import { markReported, recordAsked } from '../tables/reviews.ts';
+import { recordAsked } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
 import { type OpenReview, openReview } from './open-review.ts';
@@ -131,14 +131,13 @@ async function reviewOnce(
   if (pullRequest.archived) {
     return await leaveArchived(deps, review, ref);
   }
-  const stored = await review.enter(read);
-  await review.noteOthers(pullRequest, read.preloaded.statuses);
+  const stored = await review.enter({ ...read, statuses: read.preloaded.statuses });
   const preloaded =
     stored === undefined
       ? read.preloaded
       : await withOwnComments(deps.forge, read, review.hasNoComments(), review.commentId);
   if (stored !== undefined && hasComments(deps.forge.name, stored, preloaded)) {
-    await review.statuses.showVerdict(review.statuses.placeOf(pullRequest), read.preloaded.statuses);
+    await review.publish({ isUnchanged: true });
     deps.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
@@ -148,8 +147,7 @@ async function reviewOnce(
     onWillJudge: async (_, policy) => {
       // What anybody proposes is not in force.
       review.isGoverned ||= policy === 'in-force';
-      const place = review.statuses.placeOf(pullRequest);
-      await review.statuses.showPending(place, review.posted(place), read.preloaded.statuses);
+      await review.publishPending();
     },
     onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
@@ -195,10 +193,9 @@ async function releasePullRequest(
   result: Extract<ReviewResult, { kind: 'no-policy' }>,
   askedAt: Date,
 ): Promise<Outcome> {
-  const { pool, log } = deps;
+  const { log } = deps;
   const { pullRequest } = result;
   const { repository, number, url } = pullRequest;
-  const place = review.statuses.placeOf(pullRequest);
   const hasSpoken = review.hasSpoken();
   // The policy may be back. Where nothing was posted before, nothing is released.
   if (hasSpoken && !(await isCurrent(deps, result))) {
@@ -206,15 +203,13 @@ async function releasePullRequest(
   }
   const verdict = { state: 'none', description: 'No policy', url } as const;
   await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
-  review.settle();
-  await review.statuses.showVerdict(place);
+  await review.publish();
   if (hasSpoken) {
-    await review.statuses.release(place);
     for (const { what, error: err } of await withdrawComments(review.forge, pullRequest, review.commentId)) {
       log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
     }
+    await review.withdrewComments();
   }
-  await markReported(pool, review.claim(), place.context);
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
   return 'none';
 }
@@ -236,9 +231,8 @@ async function report(
     return 'outdated';
   }
   const writesBefore = review.writes();
-  const place = review.statuses.placeOf(pullRequest);
   const options = {
-    isUsedUp: await review.statuses.isUsedUp(place, verdict.state, review.posted(place)),
+    isUsedUp: await review.isFull(verdict.state),
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, judgedBy),
     hasNone: review.hasNoComments(),
@@ -294,7 +288,7 @@ async function saveAndShow(
   });
   countOverrides(deps, review, pullRequest, verdict);
   countObserved(metrics, result.evaluation);
-  await review.report(pullRequest);
+  await review.publish();
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
 }
 

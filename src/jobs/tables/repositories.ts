@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { REQUEST_ENDS } from './statuses.ts';
 
 /** Those that are not stored yet. A forge's names are the same in any case. */
 export async function addRepositories(client: pg.Pool | pg.ClientBase, names: readonly string[]): Promise<void> {
@@ -35,33 +36,24 @@ export async function wasGoverned(pool: pg.Pool, repository: string): Promise<bo
 
 /**
  * Nothing is asked for it again, until a delivery comes from it. Some things are kept, because the repository may be
- * hidden only for a while. A success may still stand on the head of a review that is dropped: it is withdrawn unless an
- * open pull request has earned it then. Of override comments, no forge can tell afterwards that one was edited in its
- * first second, nor of commits that are gone who made them: these are left to the retention. `now` is its present name,
- * after a rename.
+ * hidden only for a while. A success may still stand on the head of a review that is dropped: its row in the table of
+ * statuses says so. Of override comments, no forge can tell afterwards that one was edited in its first second, nor of
+ * commits that are gone who made them: these are left to the retention.
  */
-export async function forgetRepository(pool: pg.Pool, repository: string, now = repository): Promise<void> {
+export async function forgetRepository(pool: pg.Pool, repository: string): Promise<void> {
   await pool.query(
     `WITH reviews AS (
-            DELETE FROM gatehouse.reviews WHERE repository = $1 RETURNING head_sha, reported_as, verdict),
-          successes AS (
-            INSERT INTO gatehouse.left_successes (repository, head_sha, context)
-            SELECT DISTINCT $2, r.head_sha, coalesce(p.context, r.reported_as)
-              FROM reviews r LEFT JOIN gatehouse.posted_statuses p ON p.repository = $1 AND p.head_sha = r.head_sha
-             WHERE r.verdict IS DISTINCT FROM 'none' AND coalesce(p.state, 'success') = 'success'
-               AND coalesce(p.context, r.reported_as) IS NOT NULL
-            ON CONFLICT DO NOTHING),
-          statuses AS (DELETE FROM gatehouse.posted_statuses WHERE repository = $1),
+            DELETE FROM gatehouse.reviews WHERE repository = $1),
           makers AS (UPDATE gatehouse.makers SET seen_at = now() WHERE repository = $1 AND pull_request > 0)
      DELETE FROM gatehouse.repositories WHERE name = $1`,
-    [repository, now],
+    [repository],
   );
 }
 
 /**
  * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
- * until a delivery brings it again. No status is taken to show these verdicts, so that each is judged once more: a
- * review under the new name may have written a shared status without them. One that runs has not seen who made the
+ * until a delivery brings it again. Where something was posted under both names, what stands is unknown: a review under
+ * the new name may have posted a shared status without these verdicts. One that runs has not seen who made the
  * commits: it loses its claim, and is requested again.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
@@ -74,11 +66,21 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
        SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
        ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
+     said AS (DELETE FROM gatehouse.statuses WHERE repository = $1 RETURNING *),
      statuses AS (
-       INSERT INTO gatehouse.posted_statuses AS p (repository, head_sha, context, description)
-       SELECT $2, head_sha, context, description FROM gatehouse.posted_statuses WHERE repository = $1
-       ON CONFLICT (repository, head_sha, context)
-       DO UPDATE SET state = NULL, description = COALESCE(p.description, excluded.description), written = NULL),
+       INSERT INTO gatehouse.statuses AS s (repository, head_sha, key, context, state, description, posting, answered,
+                                            unsure_until, posted_at, judged_base, merged, merge_group, uncounted, takes)
+       SELECT $2, head_sha, key, context, state, description, posting, answered, unsure_until, posted_at, judged_base, merged,
+              merge_group, uncounted, takes
+         FROM said
+       ON CONFLICT (repository, head_sha, key)
+       DO UPDATE SET state = NULL, description = NULL, posting = s.posting + excluded.posting,
+                     answered = s.posting + excluded.posting, uncounted = s.uncounted OR excluded.uncounted,
+                     unsure_until = greatest(s.unsure_until, excluded.unsure_until, now(), ${REQUEST_ENDS('s')},
+                                             ${REQUEST_ENDS('excluded')}),
+                     judged_base = coalesce(s.judged_base, excluded.judged_base),
+                     merge_group = coalesce(s.merge_group, excluded.merge_group),
+                     takes = CASE WHEN s.takes = 'all' THEN excluded.takes ELSE s.takes END),
      made AS (
        DELETE FROM gatehouse.makers WHERE repository = $1
        RETURNING pull_request, base_branch, sha, login, pushed_from, is_update, seen_at),
@@ -87,17 +89,12 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
      judged_without AS (
        UPDATE gatehouse.reviews SET judged_by = NULL, fence = nextval('gatehouse.review_fence')
-        WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made)),
-     moved AS (
-       DELETE FROM gatehouse.left_successes WHERE repository = $1 RETURNING head_sha, context, left_at, tried_at),
-     successes AS (
-       INSERT INTO gatehouse.left_successes (repository, head_sha, context, left_at, tried_at)
-       SELECT $2, head_sha, context, left_at, tried_at FROM moved ON CONFLICT DO NOTHING)
-     UPDATE gatehouse.reviews old SET repository = $2, reported_as = NULL
+        WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made))
+     UPDATE gatehouse.reviews old SET repository = $2
       WHERE repository = $1
         AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
     [from, to],
   );
   // With the reviews that have begun anew under the new name: their heads may be others by now.
-  await forgetRepository(pool, from, to);
+  await forgetRepository(pool, from);
 }

@@ -6,32 +6,14 @@ import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { JudgedBy } from '../../review/judged-by.ts';
 import { type Claim, LostClaimError } from './claim.ts';
-import { POSTED_ON, type PostedRow } from './posted-statuses.ts';
-
-/** What is stored of an open pull request whose head a status is on. */
-export interface HeadVerdict {
-  readonly number: number;
-  /** Its page, or the comment there. */
-  readonly url: string;
-  /** `pending`: there is no verdict yet, or it waits for others. `none`: no policy asks anything of it. */
-  readonly state: StatusState | 'none';
-  readonly description: string;
-  /** What the status says instead where rules are not enforced; null: unknown. */
-  readonly dryRun: string | null;
-}
-
-/** Which status shows a verdict: that of a commit, under a name. */
-export interface ReportedStatus {
-  readonly headSha: string;
-  readonly baseBranch: string;
-  /** The name of the status; null as long as the verdict is not shown. */
-  readonly reportedAs: string | null;
-  /** Null: not judged yet; none: no policy asked for it. */
-  readonly verdict: string | null;
-}
+import { type HeadVerdict, PLACES_ON, type PlaceRow } from './statuses.ts';
 
 /** What the last review left. */
-export interface ReviewBefore extends ReportedStatus {
+export interface ReviewBefore {
+  readonly headSha: string;
+  readonly baseBranch: string;
+  /** Null: not judged yet; none: no policy asked for it. */
+  readonly verdict: StatusState | 'none' | null;
   /** Whether our comments may be on the pull request; null: unknown. */
   readonly commented: boolean | null;
   /** The forge's id of our comment in the conversation; null: unknown. */
@@ -43,8 +25,8 @@ export interface ReviewBefore extends ReportedStatus {
   /** When the forge had last changed the pull request; null: not certain. */
   readonly updatedAt: Date | null;
   readonly open: boolean;
-  /** Statuses set on its head. */
-  readonly posted: readonly PostedRow[];
+  /** What Gatehouse shows on its head. */
+  readonly places: readonly PlaceRow[];
 }
 
 /** Takes the claim. `before` is what the last review left; undefined when there was none. */
@@ -55,9 +37,9 @@ export async function beginReview(
   const { rows } = await pool.query<ReviewBefore & { fence: string }>(
     `INSERT INTO gatehouse.reviews AS r (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", reported_as AS "reportedAs", verdict, commented, overrides,
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", verdict, commented, overrides,
                comment_id AS "commentId", judged_by AS "judgedBy", pull_request_updated_at AS "updatedAt", open,
-               ${POSTED_ON('r.repository', 'r.head_sha')} AS posted`,
+               ${PLACES_ON('r.repository', 'r.head_sha')} AS places`,
     [repository, number],
   );
   const [row] = rows;
@@ -82,30 +64,26 @@ export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = false', []);
 }
 
-/**
- * Remembers what is under review. A verdict on another head or base, or one that no status shows, does not count any
- * more. Returns the statuses set on the head.
- */
+/** Remembers what is under review. `keepsVerdict`: whether the verdict from before counts until there is another. */
 export async function recordHead(
   pool: pg.Pool,
   claim: Claim,
   { head, base, url, updatedAt }: PullRequest,
-  context: string,
-  { commented, settled }: { readonly commented: boolean | null; readonly settled: boolean },
-): Promise<readonly PostedRow[]> {
-  const isSame = 'head_sha = $4 AND base_branch = $5 AND reported_as = $6';
-  const [row] = await changeClaimed<{ readonly posted: readonly PostedRow[] }>(
+  {
+    commented,
+    settled,
+    keepsVerdict,
+  }: { readonly commented: boolean | null; readonly settled: boolean; readonly keepsVerdict: boolean },
+): Promise<void> {
+  await changeClaimed(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = CASE WHEN ${isSame} THEN verdict END, reported_as = CASE WHEN ${isSame} THEN reported_as END,
-            url = CASE WHEN ${isSame} THEN url ELSE $7 END, head_sha = $4, base_branch = $5, pull_request_updated_at = $8,
-            open = true, commented = $9`,
+        SET verdict = CASE WHEN $9 THEN verdict END, url = CASE WHEN $9 THEN url ELSE $6 END, head_sha = $4, base_branch = $5,
+            pull_request_updated_at = $7, open = true, commented = $8`,
     // Where a later change can have the same time, that time proves nothing: the next resync looks once more.
-    [head.sha, base.branch, context, url, settled ? updatedAt : null, commented],
-    `RETURNING ${POSTED_ON('$1', '$4')} AS posted`,
+    [head.sha, base.branch, url, settled ? updatedAt : null, commented, keepsVerdict],
   );
-  return row?.posted ?? [];
 }
 
 /**
@@ -117,7 +95,8 @@ export async function recordAsked(pool: pg.Pool, claim: Claim, facts: readonly F
   await changeClaimed(pool, claim, statement, [facts]);
 }
 
-export interface SavedVerdict extends Pick<HeadVerdict, 'state' | 'description' | 'url'> {
+export interface SavedVerdict extends Pick<HeadVerdict, 'description' | 'url'> {
+  readonly state: StatusState | 'none';
   /** The description where it is not enforced. */
   readonly dryRun?: string;
   /** The forge's id of our comment in the conversation. Absent: what is stored of it stays. */
@@ -133,8 +112,8 @@ export interface Judged {
 }
 
 /**
- * The statement that saves a verdict that no status shows yet. Without `judged` the review was given up, and a resync
- * looks at it again. It changes no row where the claim is lost.
+ * The statement that saves a verdict. Without `judged` the review was given up, and a resync looks at it again. It
+ * changes no row where the claim is lost.
  */
 export function verdictUpdate(
   { add }: Parameters,
@@ -148,7 +127,7 @@ export function verdictUpdate(
       : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
-            reported_as = NULL, reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}
+            reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}
       WHERE repository = ${add(repository)} AND pull_request = ${add(number)} AND fence = ${add(fence)}`;
 }
 
@@ -161,9 +140,9 @@ export async function hasNoPolicy(pool: pg.Pool, repository: string): Promise<bo
   return rows[0]?.none ?? false;
 }
 
-/** `context`: the name of the status that shows the verdict now; null when none is known to. */
-export async function markReported(pool: pg.Pool, claim: Claim, context: string | null): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reported_as = $4', [context]);
+/** What was judged before may not be so any more: a resync looks at it again. */
+export async function markOutdated(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET judged_by = NULL', []);
 }
 
 /** The pull request cannot be read, or not now. What was judged of it before may not be so any more. */
@@ -212,40 +191,11 @@ async function changeClaimed<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-/** The verdict on an open pull request with a certain head. */
-export interface VerdictOnHead extends HeadVerdict {
-  readonly baseBranch: string;
-}
-
-/** Those on a commit as JSON, in a statement that reads more. Both are expressions of SQL. */
-export function VERDICTS_ON(repository: string, headSha: string): string {
-  return `coalesce((
-    SELECT jsonb_agg(jsonb_build_object(
-             'number', r.pull_request, 'url', r.url, 'baseBranch', r.base_branch, 'state', coalesce(r.verdict, 'pending'),
-             'description', CASE WHEN r.verdict IS NULL THEN 'Reviewing by the rules of this repository' ELSE r.description END,
-             'dryRun', CASE WHEN r.verdict IS NOT NULL THEN r.dry_run_description END) ORDER BY r.pull_request)
-      FROM gatehouse.reviews r
-     WHERE r.repository = ${repository} AND r.head_sha = ${headSha} AND r.open), '[]')`;
-}
-
-export async function verdictsOnHead(
-  pool: pg.Pool,
-  repository: string,
-  headSha: string,
-): Promise<readonly VerdictOnHead[]> {
-  const { rows } = await pool.query<{ verdicts: readonly VerdictOnHead[] }>(
-    `SELECT ${VERDICTS_ON('$1', '$2')} AS verdicts`,
-    [repository, headSha],
-  );
-  return rows[0]?.verdicts ?? [];
-}
-
 /** An open pull request that a resync has to look at. */
 export interface Unreviewed {
   /**
-   * Those whose present head and base have no verdict, or none that a status of this name shows, and those that have
-   * changed since the review read them. Our own comment is such a change too. It costs one more review, which writes
-   * nothing.
+   * Those whose present head and base have no verdict, and those that have changed since the review read them. Our own
+   * comment is such a change too. It costs one more review, which writes nothing.
    */
   readonly missed: readonly ListedPullRequest[];
   /** Those with a verdict that was read in the second of a change: a later change may show in no time. */
@@ -253,27 +203,22 @@ export interface Unreviewed {
 }
 
 /** The times are the forge's: our clock may differ. */
-export async function withoutVerdict(
-  pool: pg.Pool,
-  pullRequests: readonly ListedPullRequest[],
-  contextOf: (baseBranch: string) => string,
-): Promise<Unreviewed> {
+export async function withoutVerdict(pool: pg.Pool, pullRequests: readonly ListedPullRequest[]): Promise<Unreviewed> {
   if (pullRequests.length === 0) {
     return { missed: [], unsettled: [] };
   }
   const { rows } = await pool.query<{ ordinal: string; judged: boolean; settled: boolean }>(
     `SELECT open.ordinal, r.verdict IS NOT NULL AND r.judged_by IS NOT NULL AS judged,
             r.pull_request_updated_at IS NOT NULL AS settled
-       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]) WITH ORDINALITY
-              AS open (repository, pull_request, head_sha, base_branch, reported_as, updated_at, ordinal)
-       LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch, reported_as)
+       FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
+              AS open (repository, pull_request, head_sha, base_branch, updated_at, ordinal)
+       LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch)
       WHERE r.verdict IS NULL OR r.judged_by IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
     [
       pullRequests.map(({ repository }) => repository),
       pullRequests.map(({ number }) => number),
       pullRequests.map(({ head }) => head.sha),
       pullRequests.map(({ base }) => base.branch),
-      pullRequests.map(({ base }) => contextOf(base.branch)),
       pullRequests.map(({ updatedAt }) => updatedAt),
     ],
   );

@@ -1,0 +1,279 @@
+import { deepStrictEqual as deepEqual } from 'node:assert';
+import { FORGES, type ForgeName } from '../../src/forges/port/forges.ts';
+import fc from '../helpers/property.ts';
+import { sized } from '../helpers/size.ts';
+import { ALL_FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import test from '../helpers/test.ts';
+import { SEED } from '../simulated-forge/api/seed.ts';
+import type { Fault } from '../simulated-forge/faults.ts';
+
+/** Their forges fail and lose webhooks. */
+const gatehouse = shareStories(test, ALL_FORGES, { own: true });
+
+const SEQUENCES = sized(20, 100);
+const PARTS = sized(1, 10);
+const POLICY = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
+
+/** One step of a sequence. `which` chooses among what is there. */
+interface Step {
+  readonly action: keyof typeof ACTIONS;
+  readonly which: number;
+  readonly isGood: boolean;
+  /** Whether Gatehouse comes to rest before the next one. */
+  readonly settles: boolean;
+}
+
+interface World {
+  readonly scene: Scene;
+  readonly numbers: number[];
+  readonly heads: string[];
+  readonly groups: { readonly number: number; readonly headSha: string }[];
+  files: number;
+  /** Whether Gatehouse can find all of it in a resync alone. */
+  isHidden: boolean;
+}
+
+type Act = (world: World, step: Step) => unknown;
+
+const pullOf = ({ scene }: World, number: number) => scene.forge.pull(scene.repository, number);
+const branchOf = ({ which }: Step) => (which % 2 === 0 ? 'main' : 'next');
+const titleOf = ({ isGood }: Step) => (isGood ? 'feat: things' : 'things');
+/** Each judged for itself: an author is judged for so often in an hour. */
+const authorIn = ({ scene }: World) => scene.repository.replace(/^.*\/(scene-\d+).*$/, 'author-of-$1');
+const newFile = (world: World) => ({ [`${++world.files}.txt`]: `${world.files}\n` });
+
+/** A merge may bring one, or take it away. */
+const hasPolicy = ({ forge, repository }: Scene, branch: string) => forge.has(repository, branch, '.gatehouse.yml');
+
+function some<T>(all: readonly T[], { which }: Step): T | undefined {
+  return all[which % Math.max(1, all.length)];
+}
+
+/** Of an open pull request, if there is one. */
+const onOpen =
+  (act: (world: World, number: number, step: Step) => unknown): Act =>
+  async (world, step) => {
+    const open = world.numbers.filter((number) => pullOf(world, number).state === 'open');
+    const number = some(open, step);
+    await (number === undefined ? undefined : act(world, number, step));
+  };
+
+/** Of the next requests to set a status. */
+const onPost =
+  (fault: Omit<Fault, 'method' | 'path'>): Act =>
+  (world) => {
+    world.isHidden = true;
+    world.scene.forge.fault({ method: 'POST', path: /\/statuses\/[0-9a-f]{40}$/, times: 1, ...fault });
+  };
+
+/** What people, the forge and the network do. */
+const ACTIONS = {
+  open: async (world, step) => {
+    const details = { title: titleOf(step), base: branchOf(step), author: authorIn(world) };
+    world.numbers.push(await world.scene.open(newFile(world), details));
+  },
+  twin: async (world, step) => {
+    const { scene, numbers } = world;
+    const number = some(numbers, step);
+    if (number !== undefined) {
+      const from = scene.forge.fork(scene.repository, `twin-${scene.repository.slice(5)}-${++world.files}`);
+      const details = { from, title: titleOf(step), base: branchOf(step), author: authorIn(world) };
+      numbers.push(await scene.open(pullOf(world, number).headBranch, details));
+    }
+  },
+  edit: onOpen(({ scene }, number, step) => scene.edit(number, { title: titleOf(step) })),
+  push: onOpen(async (world, number) => {
+    world.heads.push(world.scene.head(number));
+    await world.scene.push(number, newFile(world));
+  }),
+  pushBack: onOpen(async (world, number, step) => {
+    const { scene, heads } = world;
+    const head = some(heads, step);
+    if (head !== undefined && pullOf(world, number).headRepository.fullName === scene.repository) {
+      scene.forge.pushCommit(scene.repository, number, head);
+      await scene.send({ kind: 'pull-request', number, action: 'synchronize' });
+    }
+  }),
+  close: onOpen(({ scene }, number) => scene.close(number)),
+  reopen: async (world, step) => {
+    const closed = world.numbers.filter((number) => world.scene.state(number) === 'closed');
+    const number = some(closed, step);
+    await (number === undefined ? undefined : world.scene.reopen(number));
+  },
+  retarget: onOpen(({ scene }, number, step) => scene.retarget(number, branchOf(step))),
+  merge: onOpen(async ({ scene }, number) => {
+    if (scene.forge.merge(scene.repository, number)) {
+      await scene.send({ kind: 'pull-request', number, action: 'closed' });
+    }
+  }),
+  rename: async (world, { which }) => {
+    // What is stored under the old name is found by the next resync.
+    world.isHidden = true;
+    await world.scene.rename(`${world.scene.repository.slice(5).replace(/-r\d$/, '')}-r${which}`);
+  },
+  policy: async ({ scene }, step) => {
+    const branch = branchOf(step);
+    if (hasPolicy(scene, branch) !== step.isGood) {
+      await scene.push(branch, { '.gatehouse.yml': step.isGood ? POLICY : null });
+    }
+  },
+  impersonate: onOpen(async (world, number, { which, isGood }) => {
+    const { scene } = world;
+    const context = `gatehouse/${pullOf(world, number).baseBranch}`;
+    const status = { context, state: which % 3 === 0 ? 'failure' : 'success', author: 'mallory', description: '' };
+    const made = scene.forge.setStatus(scene.repository, scene.head(number), status);
+    if (isGood && FORGES[scene.forge.name].sendsStatuses) {
+      await scene.send({ kind: 'status', status: made });
+    } else {
+      world.isHidden = true;
+    }
+  }),
+  loseWebhooks: async (world, { isGood }) => {
+    world.isHidden = true;
+    await world.scene.loseWebhooks(isGood);
+  },
+  failReads: (world, { which }) => {
+    world.isHidden = true;
+    const path = new RegExp(`^/repos/${world.scene.repository}/(?:contents|git|raw)/|/facts`);
+    world.scene.forge.fault({ path, times: which + 1, fault: { kind: 'status', status: 502 } });
+  },
+  loseAnswer: onPost({ afterwards: true, fault: { kind: 'status', status: 502 } }),
+  refusePost: onPost({ fault: { kind: 'status', status: 403 } }),
+  delayPost: onPost({ fault: { kind: 'late' } }),
+  enqueue: onOpen(async (world, number) => {
+    const { scene, groups } = world;
+    if (scene.forge.name === 'github' && pullOf(world, number).baseBranch === 'main') {
+      const headSha = scene.forge.enqueue(scene.repository, number);
+      groups.push({ number, headSha });
+      await scene.send({ kind: 'merge-group', action: 'checks_requested', number, headSha });
+    }
+  }),
+  dequeue: async (world) => {
+    const group = world.groups.pop();
+    if (group !== undefined) {
+      world.scene.forge.dequeue(world.scene.repository, group.number);
+      await world.scene.send({ kind: 'merge-group', action: 'destroyed', reason: 'dequeued', ...group });
+    }
+  },
+} as const satisfies Readonly<Record<string, Act>>;
+
+type Action = Step['action'];
+
+const all = Object.keys(ACTIONS) as Action[];
+const STORMY: readonly Action[] = ['loseWebhooks', 'failReads', 'loseAnswer', 'refusePost', 'delayPost'];
+
+/** Without them there is little to go wrong. */
+const OFTEN: readonly Action[] = ['open', 'edit', 'push', 'close', 'twin', 'retarget'];
+
+function sequenceOf(actions: readonly Action[]) {
+  const step = {
+    action: fc.oneof(fc.constantFrom(...OFTEN), fc.constantFrom(...actions)),
+    which: fc.nat(9),
+    isGood: fc.boolean(),
+    settles: fc.boolean(),
+  };
+  return fc.array(fc.record(step), { minLength: 8, maxLength: 20 });
+}
+
+const sequence = fc.oneof(sequenceOf(all.filter((action) => !STORMY.includes(action))), sequenceOf(all));
+
+/** Everything arrives, and if need be the next resync has looked. */
+async function comeToRest(world: World): Promise<void> {
+  const { scene, isHidden } = world;
+  await scene.settled();
+  scene.forge.clearFaults();
+  await scene.loseWebhooks(false);
+  if (isHidden) {
+    scene.forge.carryOutLate();
+    await scene.door.database.query(
+      `UPDATE gatehouse.statuses
+          SET posted_at = posted_at - interval '3 minutes', unsure_until = unsure_until - interval '3 minutes'`,
+    );
+    await scene.resync();
+  }
+}
+
+/** What a fresh judge would say: success, failure, or none without a policy. */
+function judge(world: World, number: number): string {
+  const { title, baseBranch } = pullOf(world, number);
+  if (!hasPolicy(world.scene, baseBranch)) {
+    return 'none';
+  }
+  return title.startsWith('feat: ') ? 'success' : 'failure';
+}
+
+/** Each success that nobody has earned, in words. */
+function unearned(world: World): readonly string[] {
+  const { scene, numbers, groups } = world;
+  const { forge, repository } = scene;
+  const newest = new Map(forge.statuses(repository).map((status) => [`${status.sha} ${status.context}`, status]));
+  const queued = new Set(groups.map(({ headSha }) => headSha));
+  return [...newest.values()].flatMap(({ sha, context, state, author }) => {
+    const there = numbers.filter((number) => {
+      const { headSha, baseBranch } = pullOf(world, number);
+      return headSha === sha && `gatehouse/${baseBranch}` === context;
+    });
+    const open = there.filter((number) => scene.state(number) === 'open');
+    const isMerged = there.some((number) => scene.state(number) === 'merged');
+    if (state !== 'success' || queued.has(sha) || (open.length === 0 && (isMerged || author !== 'gatehouse'))) {
+      return [];
+    }
+    const bad = open.filter((number) => judge(world, number) === 'failure');
+    return open.length > 0 && bad.length === 0 ? [] : [`${sha} ${context} by ${author}: #${bad.join(', #')}`];
+  });
+}
+
+/** Each open pull request that does not show what it is. */
+function wronglyShown(world: World): readonly string[] {
+  const { scene, numbers } = world;
+  const open = numbers.filter((number) => scene.state(number) === 'open' && judge(world, number) !== 'none');
+  return open.flatMap((number) => {
+    const { headSha, baseBranch } = pullOf(world, number);
+    const sharing = open.filter((other) => {
+      const pull = pullOf(world, other);
+      return pull.headSha === headSha && pull.baseBranch === baseBranch;
+    });
+    const worst = sharing.some((other) => judge(world, other) === 'failure') ? 'failure' : 'success';
+    const shown = scene.status(number, `gatehouse/${baseBranch}`)?.state;
+    return shown === worst ? [] : [`#${number} is ${worst} and shows ${shown}`];
+  });
+}
+
+async function play(name: ForgeName, steps: readonly Step[]): Promise<World> {
+  const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+  scene.forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
+  scene.forge.graphql.points.remaining = Number.MAX_SAFE_INTEGER;
+  scene.forge.commit(scene.repository, 'next', { '.gatehouse.yml': POLICY });
+  const world: World = { scene, numbers: [], heads: [], groups: [], files: 0, isHidden: false };
+  for (const step of steps) {
+    await ACTIONS[step.action](world, step);
+    await (step.settles ? scene.settled() : undefined);
+  }
+  await comeToRest(world);
+  return world;
+}
+
+for (const part of Array.from({ length: PARTS }, (_, index) => index + 1)) {
+  for (const name of ALL_FORGES) {
+    const title = 'whatever happens, a success stands only where every open pull request has earned it';
+    test.serial(`${name}: ${title}${part === 1 ? '' : ` (${part})`}`, async (t) => {
+      const property = fc.asyncProperty(sequence, async (steps) => {
+        const world = await play(name, steps);
+        // A resync does not look for failures that others have set over a success.
+        const isForged = steps.some(({ action }) => action === 'impersonate');
+        deepEqual([...unearned(world), ...(isForged ? [] : wronglyShown(world))], []);
+        // So that the resyncs of later sequences do not look at it.
+        const { door, repository } = world.scene;
+        await door.database.query('DELETE FROM gatehouse.repositories WHERE name = $1', [repository]);
+      });
+      // Each smaller sequence would take as long as this one.
+      await fc.assert(property, {
+        numRuns: SEQUENCES,
+        seed: SEED * 1_000 + part,
+        endOnFailure: true,
+        includeErrorInReport: true,
+      });
+      t.pass();
+    });
+  }
+}
