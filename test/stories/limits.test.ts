@@ -91,6 +91,11 @@ test('github: a success that somebody else sets over a failure does not stand du
   await story.tell({ kind: 'status', status: story.impersonate(number, 'success') });
   await story.settled();
   t.deepEqual(story.status(number), ours);
+  // Whoever did so once may do so again, without a webhook.
+  story.impersonate(number, 'success');
+  await story.edit(number, { title: 'b' });
+  await until(() => waits(story, number));
+  t.is(story.status(number)?.state, 'pending');
 });
 
 test('github: a merged pull request keeps its status while its record waits', async (t) => {
