@@ -246,6 +246,16 @@ test('a success left on an old head is tried until the forge takes it back', asy
   t.deepEqual(states(), ['success', 'pending']);
 });
 
+test('a commit that a review leaves at this moment is left to that review', async (t) => {
+  const { pool, verdict, publish, close, isAny } = await setUp(t);
+  await verdict(1, 'success');
+  await publish();
+  await pool.query('UPDATE gatehouse.reviews SET open = false');
+  t.false(await isAny());
+  await close(1);
+  t.true(await isAny());
+});
+
 test('commits that the forge refuses never keep back a success left elsewhere', async (t) => {
   const { pool, always, states, resync } = await setUp(t);
   const leave = (headSha: string) =>

@@ -3,7 +3,7 @@ import type { RepositoryHead } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { notUnderReview } from '../queue/under-review.ts';
-import { nextCommits, type Place, type PlaceRow, placeAt, type StoredCommit } from '../tables/statuses.ts';
+import { nextCommits, type Place, type PlaceRow, placeAt, readCommit, type StoredCommit } from '../tables/statuses.ts';
 import { makePublisher, mayBeGreen, type Naming, type PublisherDeps, placeOf, says, stateOf } from './publisher.ts';
 import { type WantedStatus, wantedStatus } from './wanted-status.ts';
 
@@ -35,10 +35,12 @@ export async function publishAgain(
   for await (const one of unpublished(deps)) {
     found.push(one);
   }
-  const numbered = new Map(
-    found.flatMap(({ pullRequests }) => pullRequests.map((ref) => [`${ref.repository}#${ref.number}`, ref] as const)),
-  );
-  const requested = await notUnderReview(pool, [...numbered.values()]);
+  const requested: PullRequestRef[] = [];
+  for (const { place, pullRequests } of found) {
+    // A review that runs publishes when it ends, or has ended since.
+    const idle = await notUnderReview(pool, pullRequests, 'end');
+    requested.push(...(idle.length > 0 && (await isStillDue(deps, place)) ? idle : []));
+  }
   if (requested.length > 0) {
     await enqueue(requested.map(({ repository, number }) => ({ kind: 'review', repository, number })));
     log.info({ pullRequests: requested }, 'a resync found statuses that are not what they should be');
@@ -68,6 +70,12 @@ export async function publishAgain(
 export async function isAnyUnpublished(settings: Settings): Promise<boolean> {
   const { done } = await unpublished(settings).next();
   return done !== true;
+}
+
+async function isStillDue(settings: Settings, place: Place): Promise<boolean> {
+  const { verdicts, row } = stateOf(settings, await readCommit(settings.pool, place), place);
+  const wanted = wantedStatus({ verdicts, row }, mayBeGreen(row), settings.enforce);
+  return wanted !== undefined && isDue(row, wanted);
 }
 
 async function* unpublished(settings: Settings): AsyncGenerator<Unpublished> {

@@ -21,17 +21,19 @@ export const isReviewRunning = (row: string) =>
 /**
  * Those that no review looks at already. One that waits reads everything when it begins. One that runs has seen `now`
  * when it has recorded it; a first review that has recorded nothing yet compares with the present state before it ends.
+ * `needs`: `end`: one that runs is as good as one that waits, whatever it has read.
  */
 export async function notUnderReview<T extends Candidate>(
   pool: pg.Pool,
   candidates: readonly T[],
+  needs: 'now' | 'end' = 'now',
 ): Promise<readonly T[]> {
   if (candidates.length === 0) {
     return [];
   }
   const { rows } = await pool.query<{ key: string; seen: boolean }>(
     `SELECT candidate.key,
-            bool_or(job.state < 'active' OR r.head_sha = ''
+            bool_or(job.state < 'active' OR r.head_sha = '' OR $7
               OR (r.head_sha, r.base_branch, r.pull_request_updated_at) IS NOT DISTINCT FROM
                  (candidate.head_sha, candidate.base_branch, candidate.updated_at)) AS seen
        FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::text[], $6::timestamptz[])
@@ -46,6 +48,7 @@ export async function notUnderReview<T extends Candidate>(
       candidates.map(({ now }) => now?.headSha ?? null),
       candidates.map(({ now }) => now?.baseBranch ?? null),
       candidates.map(({ now }) => now?.updatedAt ?? null),
+      needs === 'end',
     ],
   );
   const seen = new Set(rows.filter((row) => row.seen).map(({ key }) => key));

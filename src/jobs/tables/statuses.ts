@@ -243,8 +243,8 @@ export interface StoredCommit extends CommitState, RepositoryHead {}
 
 /**
  * The next commits, in their order, that open pull requests have or on which a success may stand that nobody has
- * merged. None of a repository that a resync has still to look at, such as an archived one, or that is forgotten: they
- * wait until a delivery comes from it.
+ * merged. None that a review leaves at this moment, which publishes what is left. None of a repository that a resync
+ * has still to look at, such as an archived one, or that is forgotten: they wait until a delivery comes from it.
  */
 export async function nextCommits(
   pool: pg.Pool,
@@ -262,6 +262,8 @@ export async function nextCommits(
                 AND (merge_group IS NULL OR posted_at > now() - interval '1 day')) AS c
       WHERE (repository, head_sha) > ($1, $2)
         AND lower(repository) IN (SELECT lower(name) FROM gatehouse.repositories WHERE NOT due)
+        AND NOT EXISTS (SELECT FROM gatehouse.reviews r
+                         WHERE r.repository = c.repository AND r.head_sha = c.head_sha AND NOT r.open)
       ORDER BY repository, head_sha LIMIT $3`,
     [after.repository, after.headSha, limit],
   );
