@@ -34,8 +34,8 @@ export interface Publisher {
 }
 
 export interface PublishOptions {
-  /** Statuses of the commit that were read before anything was posted there. */
-  readonly seen?: readonly PostedStatus[] | undefined;
+  /** Statuses of the commit that were read, and how many posts had begun at the place before that. */
+  readonly seen?: { readonly statuses: readonly PostedStatus[]; readonly posting: number } | undefined;
   /** No success is posted: what is stored is about to be judged again. */
   readonly withoutSuccess?: boolean;
   /** {@link Publisher.isFull} has just asked. */
@@ -64,8 +64,9 @@ export function makePublisher(deps: PublisherDeps): Publisher {
     place: Place,
     { seen, withoutSuccess = false, isCounted = false }: PublishOptions = {},
   ): Promise<PlaceRow | undefined> {
-    const look = lookAt(forge, place, seen);
     let now = await read(place);
+    // What was seen before somebody else has posted does not count any more.
+    const look = lookAt(forge, place, seen?.posting === (now.row?.posting ?? 0) ? seen.statuses : undefined);
     let isPosted = false;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const wanted = await wantedNow(now, look);

@@ -9,7 +9,7 @@ import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { IsMeant } from '../../review/policy/load.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { build } from '../../version.ts';
-import { makePublisher, mayBeGreen, type PublisherDeps, placeOf } from '../publisher/publisher.ts';
+import { makePublisher, mayBeGreen, type PublisherDeps, type PublishOptions, placeOf } from '../publisher/publisher.ts';
 import type { Claim } from '../tables/claim.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
@@ -110,8 +110,8 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
   /** What is stored of that, and whether the verdict from before counts until there is another. */
   let row: PlaceRow | undefined;
   let keepsVerdict = false;
-  /** The statuses of its head, as they were read before anything was posted. */
-  let seen: readonly PostedStatus[] | undefined;
+  /** The statuses of its head, as they were read. */
+  let seen: PublishOptions['seen'];
   let isCounted = false;
   let isSettled = false;
 
@@ -189,7 +189,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       const judgedBy = keepsVerdict && before?.verdict !== 'none' ? before?.judgedBy : undefined;
       before = undefined;
       entered = place;
-      seen = statuses;
+      seen = statuses && { statuses, posting: row?.posting ?? 0 };
       // Where the commit takes no more statuses, a new comment says so.
       const isShown = row?.takes !== 'nothing';
       return judgedBy == null || !isShown ? undefined : commentsOfUnchanged(deps, judgedBy, pullRequest);
@@ -244,7 +244,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       }
       const now = rowOf((await readCommit(pool, place)).places, place);
       // Before a first verdict, what others have set under this name is not ours to replace.
-      const found = verdictBefore == null ? seen?.filter(({ own }) => own) : seen;
+      const found = verdictBefore == null ? seen?.statuses.filter(({ own }) => own) : seen?.statuses;
       const isSeen = found?.some(
         (one) => one.state === 'success' && sameContext(deps.forge.name, one.context, place.context),
       );

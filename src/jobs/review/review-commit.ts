@@ -27,24 +27,26 @@ export async function reviewCommit(deps: CommitReviewDeps, job: Jobs['review-com
   if (asking.length > 0) {
     await deps.enqueue(asking.map(({ number }) => ({ kind: 'review', repository, number })));
   }
-  const place = ownName && (await ownPlace(deps, job, ownName));
-  if (place !== undefined) {
-    await makePublisher(deps).publish(place, { seen: await seenAt(deps, place, ownName?.by ?? '') });
+  const own = ownName && (await ownPlace(deps, job, ownName));
+  if (own !== undefined) {
+    const { place, posting } = own;
+    const statuses = await seenAt(deps, place, ownName?.by ?? '');
+    await makePublisher(deps).publish(place, { seen: { statuses, posting } });
   }
 }
 
-/** The place of that name, if Gatehouse has spoken there or has something to say. */
+/** The place of that name, if Gatehouse has spoken there or has something to say; and how many posts have begun there. */
 async function ownPlace(
   deps: CommitReviewDeps,
   commit: Jobs['review-commit'],
   { context }: StatusSetBy,
-): Promise<Place | undefined> {
+): Promise<{ readonly place: Place; readonly posting: number } | undefined> {
   const named = placeAt(deps.forge.name, commit, context);
   const { verdicts, row } = stateOf(deps, await readCommit(deps.pool, commit), named);
   const [first] = verdicts.filter(({ verdict }) => verdict !== 'none');
   // By the name as Gatehouse spells it.
-  const own = first && placeOf(deps, commit, first.baseBranch);
-  return own ?? (row && { ...named, context: row.context });
+  const place = first ? placeOf(deps, commit, first.baseBranch) : row && { ...named, context: row.context };
+  return place && { place, posting: row?.posting ?? 0 };
 }
 
 /** Where the forge does not answer, what the webhook told: it may be a success. */
