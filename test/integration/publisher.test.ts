@@ -60,6 +60,15 @@ async function setUp(t: ExecutionContext, env: { readonly enforce?: boolean; rea
     publish: (headSha = PLACE.headSha) => makePublisher(deps).publish(place(headSha)),
     /** What happens to the next posts. */
     next: (...those: Post[]) => posts.push(...those),
+    /** The next post is not answered, and is carried out when the test says so. */
+    nextIsLate() {
+      let arrive = () => {};
+      posts.push(async (_sha, _state, land) => {
+        arrive = land;
+        throw unanswered;
+      });
+      return () => arrive();
+    },
     states: (sha = PLACE.headSha) => statusesOf(sha).map(({ state }) => state),
     forge(sha: string, state: StatusState) {
       statusesOf(sha).push({ context: CONTEXT, state, description: '', own: false, creator: 'mallory' });
@@ -148,13 +157,9 @@ test('what a post without an answer has set never counts as what was posted befo
 });
 
 test('a post that is carried out late never stands: a resync posts again, once it can be late no more', async (t) => {
-  const { verdict, publish, next, states, later, resync, isAny } = await setUp(t);
+  const { verdict, publish, nextIsLate, states, later, resync, isAny } = await setUp(t);
   await verdict(1, 'success');
-  let arrive = () => {};
-  next(async (_sha, _state, land) => {
-    arrive = land;
-    throw unanswered;
-  });
+  const arrive = nextIsLate();
   await t.throwsAsync(publish(), { is: unanswered });
   await verdict(1, 'failure');
   await publish();
@@ -295,13 +300,9 @@ test('a commit that the forge has removed is forgotten, one of a hidden reposito
 });
 
 test('what a forge refuses to take back never counts as gone while an older post may still arrive', async (t) => {
-  const { pool, verdict, publish, close, next, resync, later, states } = await setUp(t);
+  const { pool, verdict, publish, close, next, nextIsLate, resync, later, states } = await setUp(t);
   await verdict(1, 'success');
-  let arrive = () => {};
-  next(async (_sha, _state, land) => {
-    arrive = land;
-    throw unanswered;
-  });
+  const arrive = nextIsLate();
   await t.throwsAsync(publish(), { is: unanswered });
   await close(1);
   next(async () => {

@@ -3,6 +3,7 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { RepositoryHead } from '../../forges/port/many-repositories.ts';
 import type { PostedStatus, StatusState } from '../../forges/port/postings.ts';
+import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameContext, statusContext } from '../../forges/port/status-context.ts';
 import { type CommitState, notePlace, type Place, type PlaceRow, placeAt, readCommit } from '../tables/statuses.ts';
 import { type Look, lookAt } from './look.ts';
@@ -180,6 +181,14 @@ export function stateOf(
 /** Where the status of pull requests into a branch is. */
 export function placeOf({ forge, statusContext: template }: Naming, commit: RepositoryHead, baseBranch: string): Place {
   return placeAt(forge.name, commit, statusContext(template, baseBranch));
+}
+
+/** Where the status of a pull request is. */
+export function placeOfPullRequest(
+  naming: Naming,
+  { repository, head, base }: Pick<PullRequest, 'repository' | 'head' | 'base'>,
+): Place {
+  return placeOf(naming, { repository, headSha: head.sha }, base.branch);
 }
 
 /** Whether nothing of ours was ever posted there, as far as is known. */

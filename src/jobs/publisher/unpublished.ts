@@ -3,9 +3,16 @@ import type { RepositoryHead } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { notUnderReview } from '../queue/under-review.ts';
-import { nextCommits, type Place, type PlaceRow, placeAt, readCommit, type StoredCommit } from '../tables/statuses.ts';
+import {
+  type CommitState,
+  nextCommits,
+  type Place,
+  placeAt,
+  readCommit,
+  type StoredCommit,
+} from '../tables/statuses.ts';
 import { makePublisher, mayBeGreen, type Naming, type PublisherDeps, placeOf, says, stateOf } from './publisher.ts';
-import { type WantedStatus, wantedStatus } from './wanted-status.ts';
+import { wantedStatus } from './wanted-status.ts';
 
 /** A place that shows something else than it should, by our tables. */
 interface Unpublished {
@@ -39,7 +46,9 @@ export async function publishAgain(
   for (const { place, pullRequests } of found) {
     // A review that runs publishes when it ends, or has ended since.
     const idle = await notUnderReview(pool, pullRequests, 'end');
-    requested.push(...(idle.length > 0 && (await isStillDue(deps, place)) ? idle : []));
+    if (idle.length > 0 && unpublishedAt(deps, await readCommit(pool, place), place).length > 0) {
+      requested.push(...idle);
+    }
   }
   if (requested.length > 0) {
     await enqueue(requested.map(({ repository, number }) => ({ kind: 'review', repository, number })));
@@ -72,26 +81,13 @@ export async function isAnyUnpublished(settings: Settings): Promise<boolean> {
   return done !== true;
 }
 
-async function isStillDue(settings: Settings, place: Place): Promise<boolean> {
-  const { verdicts, row } = stateOf(settings, await readCommit(settings.pool, place), place);
-  const wanted = wantedStatus({ verdicts, row }, mayBeGreen(row), settings.enforce);
-  return wanted !== undefined && isDue(row, wanted);
-}
-
 async function* unpublished(settings: Settings): AsyncGenerator<Unpublished> {
   let last: RepositoryHead = { repository: '', headSha: '' };
   for (;;) {
     const commits = await nextCommits(settings.pool, last, MAX_COMMITS_READ);
     for (const commit of commits) {
       for (const place of placesOn(settings, commit)) {
-        const { verdicts, row } = stateOf(settings, commit, place);
-        const wanted = wantedStatus({ verdicts, row }, mayBeGreen(row), settings.enforce);
-        if (wanted !== undefined && isDue(row, wanted)) {
-          // What is only to be posted once more is posted by one, or their posts would be under way at once again.
-          const reviewed = says(row, wanted) ? [] : verdicts;
-          const pullRequests = reviewed.map(({ number }) => ({ repository: commit.repository, number }));
-          yield { place, pullRequests, postedAt: row?.postedAt ?? 0 };
-        }
+        yield* unpublishedAt(settings, commit, place);
       }
     }
     const end = commits.at(-1);
@@ -102,9 +98,18 @@ async function* unpublished(settings: Settings): AsyncGenerator<Unpublished> {
   }
 }
 
-/** One that is being posted now is not: whoever posts it looks again. */
-function isDue(row: PlaceRow | undefined, wanted: WantedStatus): boolean {
-  return row?.canBeKnown === true || (row?.isUnderWay !== true && !says(row, wanted));
+/** Nothing where the place shows what it should, or is posted now: whoever posts it looks again. */
+function unpublishedAt(settings: Settings, commit: CommitState, place: Place): readonly Unpublished[] {
+  const { verdicts, row } = stateOf(settings, commit, place);
+  const wanted = wantedStatus({ verdicts, row }, mayBeGreen(row), settings.enforce);
+  const isSaid = wanted !== undefined && says(row, wanted);
+  if (wanted === undefined || (row?.canBeKnown !== true && (isSaid || row?.isUnderWay === true))) {
+    return [];
+  }
+  // What is only to be posted once more is posted by one, or their posts would be under way at once again.
+  const reviewed = isSaid ? [] : verdicts;
+  const pullRequests = reviewed.map(({ number }) => ({ repository: place.repository, number }));
+  return [{ place, pullRequests, postedAt: row?.postedAt ?? 0 }];
 }
 
 /** Where Gatehouse has spoken on a commit, and where its open pull requests' statuses are. */

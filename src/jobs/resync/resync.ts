@@ -32,14 +32,11 @@ export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync
   const state = await resync({ ...deps, minutes, rules: deps.presentRules() }, { began, new: isNew });
   if (state === 'unfinished') {
     await deps.requestPeriodic('resync', { round: began.toISOString() });
-  }
-  if (state === 'finished') {
+  } else if (state === 'finished') {
     await publishAgain(deps);
   }
-  if (state !== 'interrupted' && isNew) {
-    if (forge.deliveries !== undefined) {
-      await recoverDeliveries(forge.deliveries, deps.pool, deps.log);
-    }
+  if (state !== 'interrupted' && isNew && forge.deliveries !== undefined) {
+    await recoverDeliveries(forge.deliveries, deps.pool, deps.log);
   }
 }
 

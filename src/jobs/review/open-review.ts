@@ -9,7 +9,14 @@ import type { BaselineOf } from '../../review/policy/baseline.ts';
 import type { IsMeant } from '../../review/policy/load.ts';
 import type { Policy } from '../../review/policy/policy.ts';
 import { build } from '../../version.ts';
-import { makePublisher, mayBeGreen, type PublisherDeps, type PublishOptions, placeOf } from '../publisher/publisher.ts';
+import {
+  makePublisher,
+  mayBeGreen,
+  type PublisherDeps,
+  type PublishOptions,
+  placeOf,
+  placeOfPullRequest,
+} from '../publisher/publisher.ts';
 import type { Claim } from '../tables/claim.ts';
 import { moveRepository } from '../tables/repositories.ts';
 import {
@@ -170,7 +177,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
       if (isFirst && commented === null && pullRequest.commentCount === 0) {
         commented = false;
       }
-      const place = placeOf(deps, { ...claim, headSha: pullRequest.head.sha }, pullRequest.base.branch);
+      const place = placeOfPullRequest(deps, pullRequest);
       const last = entered ?? (before && placeBefore(before));
       const isElsewhere = last !== undefined && !isSame(last, place);
       if (before !== undefined || isElsewhere) {
@@ -214,7 +221,7 @@ export async function openReview(deps: OpenReviewDeps, ref: PullRequestRef, sign
     },
     withdrewComments: noteNoComments,
     async leave(pullRequest) {
-      const last = pullRequest && placeOf(deps, { ...claim, headSha: pullRequest.head.sha }, pullRequest.base.branch);
+      const last = pullRequest && placeOfPullRequest(deps, pullRequest);
       // Where the table does not know it, the forge says where its status is.
       const place = before ? placeBefore(before) : (entered ?? last);
       await markClosed(pool, claim);

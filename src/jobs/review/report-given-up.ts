@@ -1,6 +1,6 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
-import { placeOf } from '../publisher/publisher.ts';
+import { placeOfPullRequest } from '../publisher/publisher.ts';
 import { markOutdated } from '../tables/reviews.ts';
 import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
@@ -38,13 +38,7 @@ export async function reportGivenUp(
       await review.leaveUnchanged();
       return;
     }
-    if (
-      !review.hadVerdict &&
-      !(await isGoverned(
-        deps,
-        placeOf(deps, { repository: pullRequest.repository, headSha: pullRequest.head.sha }, pullRequest.base.branch),
-      ))
-    ) {
+    if (!review.hadVerdict && !(await isGoverned(deps, placeOfPullRequest(deps, pullRequest)))) {
       log.info({ ...ref }, 'not reporting a failed review: the repository has no known policy');
       return;
     }

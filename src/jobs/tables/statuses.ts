@@ -132,12 +132,19 @@ export interface AfterPost {
   readonly place: PlaceRow | null;
 }
 
+/** What was posted; `judgedBase`: the base branch whose verdict it is. */
+interface Posted {
+  readonly state: StatusState;
+  readonly description: string;
+  readonly judgedBase?: string | undefined;
+}
+
 /** The parts of a statement that remembers that a post was answered, and selects {@link AfterPost}. */
 export function answeredUpdate(
   { add }: Parameters,
   { repository, headSha, key }: Place,
   posting: number,
-  { state, description, judgedBase }: GroupStatus & { readonly judgedBase?: string | undefined },
+  { state, description, judgedBase }: Posted,
 ): { readonly update: string; readonly select: string } {
   const [name, sha] = [`${add(repository)}::text`, `${add(headSha)}::text`];
   return {
@@ -174,8 +181,9 @@ export async function endPosting(
 /** A success may stand there that no row tells of, and the forge could not be asked: the next resync posts. */
 export async function noteUnsure(pool: pg.Pool, place: Place): Promise<void> {
   await pool.query(
-    `INSERT INTO gatehouse.statuses (repository, head_sha, key, context, posting, answered, unsure_until)
-     VALUES ($1, $2, $3, $4, 1, 1, now()) ON CONFLICT DO NOTHING`,
+    `INSERT INTO gatehouse.statuses AS s (repository, head_sha, key, context, unsure_until) VALUES ($1, $2, $3, $4, now())
+     ON CONFLICT (repository, head_sha, key) DO UPDATE SET unsure_until = excluded.unsure_until
+      WHERE s.state IS NULL AND s.unsure_until IS NULL`,
     [...keyOf(place), place.context],
   );
 }
