@@ -1,16 +1,12 @@
-import type { ReviewResult } from '../review/judge.ts';
+import type { Concluded } from '../review/judge.ts';
 import type { SourceText } from '../review/sources.ts';
 import {
   recordedApprovals,
   recordedFaults,
   recordedOverrides,
   recordedRules,
-  recordedSources,
   type VerdictRecord,
 } from './verdict-record.ts';
-
-/** A review that came to an end: judged, or without a policy that judges it. */
-export type Concluded = Extract<ReviewResult, { readonly kind: 'judged' | 'no-policy' }>;
 
 /** What is recorded of a pull request itself. */
 export interface Subject {
@@ -39,7 +35,7 @@ export function recordOf(
     state,
     description,
     enforced,
-    sources: result && recordedSources(result.judgedBy),
+    sources: result?.rules,
     rules: judged?.evaluation === undefined ? null : recordedRules(judged.evaluation),
     faults: judged === undefined ? [] : recordedFaults(judged.verdict),
     approvals: judged?.approvals == null ? null : recordedApprovals(judged.approvals),

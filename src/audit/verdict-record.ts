@@ -3,9 +3,9 @@ import { shorten } from '../common/shorten.ts';
 import type { YesNo } from '../forges/port/yes-no.ts';
 import type { EvaluatedRule, Evaluation } from '../review/evaluation/evaluation.ts';
 import { locationsOf, type Reason, reasonsOf } from '../review/evaluation/reasons.ts';
-import type { JudgedBy } from '../review/judged-by.ts';
 import type { Level, Rule } from '../review/policy/policy.ts';
 import type { CurrentApproval } from '../review/predicates/current-approvals.ts';
+import type { RuleSources } from '../review/rules-of.ts';
 import { type Text, visible } from '../review/text.ts';
 import type { Verdict } from '../review/verdict.ts';
 
@@ -22,8 +22,11 @@ export interface VerdictRecord {
   readonly description: string;
   /** False: the status is success whatever the verdict. */
   readonly enforced: boolean;
-  /** Undefined: it was given up, and nothing was read. */
-  readonly sources: RecordedSources | undefined;
+  /**
+   * By what it was judged; undefined: it was given up, and nothing was read. What others reported is not recorded itself,
+   * only what the rules said of it.
+   */
+  readonly sources: RuleSources | undefined;
   /** Null: nothing was evaluated. */
   readonly rules: readonly RecordedRule[] | null;
   /** What is wrong with a policy: where, since the message may quote it. */
@@ -32,9 +35,6 @@ export interface VerdictRecord {
   readonly approvals: readonly RecordedApproval[] | null;
   readonly overrides: readonly RecordedOverride[];
 }
-
-/** What it was judged by. What others reported is not recorded itself, only what the rules said of it. */
-export type RecordedSources = Omit<JudgedBy, 'format' | 'pullRequest' | 'facts' | 'alone'>;
 
 export interface RecordedRule {
   readonly id: string;
@@ -146,16 +146,6 @@ function withoutQuotes(text: Text): string {
 function place(path: string, line: number | undefined): Place {
   const shown = kept(path, MAX_PATH_CHARACTERS);
   return line === undefined ? { path: shown } : { path: shown, line };
-}
-
-export function recordedSources({
-  format: _format,
-  pullRequest: _state,
-  facts: _facts,
-  alone: _alone,
-  ...sources
-}: JudgedBy): RecordedSources {
-  return sources;
 }
 
 export function recordedFaults({ policyFaults }: Verdict): readonly Place[] {

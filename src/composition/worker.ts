@@ -43,7 +43,8 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   const { policyRepository: name } = worker;
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
   const isMeant = rememberExtended(pool, log);
-  const present = { forge, fallback, baselineOf: baselines.of, statusContext: config.statusContext, isMeant };
+  const { statusContext } = config;
+  const present = { forge, workers, fallback, baselineOf: baselines.of, statusContext, isMeant };
   const { wake, stop } = startWorker({
     // By name: a setting with the name of an optional dependency would be taken for it.
     enforce: worker.enforce,
@@ -51,7 +52,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
     resyncMinutes: worker.resyncMinutes,
     retentionDays: worker.retentionDays,
     auditDays: worker.auditDays,
-    statusContext: config.statusContext,
+    statusContext,
     forge,
     workers,
     pool,

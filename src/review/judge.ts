@@ -1,12 +1,11 @@
 import { authorsOf } from '../facts/authors/authors.ts';
 import type { Makers } from '../facts/authors/makers.ts';
 import { operatorsPeople } from '../facts/authors/people-settings.ts';
-import { judgedFacts } from '../facts/compare.ts';
+import { type JudgedFacts, judgedFacts } from '../facts/compare.ts';
 import { gatherFacts, type Sources } from '../facts/gather.ts';
 import { type FactName, type Facts, type Needs, unreadFacts } from '../facts/table.ts';
 import { announcedFacts, askedFacts } from '../facts/webhooks.ts';
 import { mayWrite } from '../facts/writers.ts';
-import type { Forge } from '../forges/port/forge.ts';
 import type {
   ChangedFiles,
   PullRequest,
@@ -18,20 +17,13 @@ import type {
 import type { Evaluation } from './evaluation/evaluation.ts';
 import { readToObserve, rulesInForce } from './evaluation/observe.ts';
 import { redacted } from './evaluation/redact.ts';
-import {
-  isCurrent,
-  JUDGED_BY_FORMAT,
-  type JudgedBy,
-  machineAccountsDigest,
-  type PresentContext,
-  pullRequestDigest,
-} from './judged-by.ts';
+import { isCurrent } from './inputs.ts';
 import type { RecordedComments } from './overrides/judge-overrides.ts';
 import type { Overrides } from './overrides/override.ts';
 import { readOverrides } from './overrides/read-overrides.ts';
-import type { BaselineOf } from './policy/baseline.ts';
 import { type Comments, DEFAULT_COMMENTS } from './policy/comments.ts';
-import { type PolicyContext, type PolicyInForce, policyInForce } from './policy/in-force.ts';
+import type { Fault } from './policy/faults.ts';
+import type { PolicyContext } from './policy/in-force.ts';
 import type { LoadedPolicy, PolicyFile } from './policy/load.ts';
 import { neededFacts, needsOnlyFiles } from './policy/needs.ts';
 import { orProposed } from './policy/operator-policy.ts';
@@ -39,9 +31,33 @@ import { CASES_PATH, changesPolicy, misnamedBy, pathsAtBase } from './policy/pat
 import type { Policy } from './policy/policy.ts';
 import { readProposedPolicy } from './policy/proposed.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
-import { codeOwnersText, type SourceText } from './sources.ts';
+import { type RuleSources, type Rules, rulesOf } from './rules-of.ts';
+import type { SourceText } from './sources.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
 import type { ReviewWorkers } from './workers/review-workers.ts';
+
+/** A review that came to its end. */
+export type Concluded =
+  /** No policy applies. */
+  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequestNow; readonly rules: RuleSources }
+  | {
+      readonly kind: 'judged';
+      readonly pullRequest: PullRequestNow;
+      readonly verdict: Verdict;
+      readonly comments: Comments;
+      readonly rules: RuleSources;
+      /** What the digests in `rules` are of. */
+      readonly texts: readonly SourceText[];
+      /** The facts that rules ask for, where a webhook or the resync tells that they changed. */
+      readonly asks: readonly FactName[];
+      readonly compared: ComparedFacts;
+      /** Null when no rule in force asks for reviews. */
+      readonly approvals: readonly CurrentApproval[] | null;
+      /** Absent when the policy could not be used. */
+      readonly evaluation?: Evaluation;
+      /** Whether nothing was read for it but the rules, the pull request and its difference. */
+      readonly isFixed: boolean;
+    };
 
 /** The result of reviewing a pull request. */
 export type ReviewResult =
@@ -49,36 +65,26 @@ export type ReviewResult =
   | { readonly kind: 'over' }
   /** Its repository can only be read, until it is unarchived. */
   | { readonly kind: 'archived'; readonly pullRequest: PullRequest }
-  /** No policy applies. */
-  | { readonly kind: 'no-policy'; readonly pullRequest: PullRequestNow; readonly judgedBy: JudgedBy }
-  | {
-      readonly kind: 'judged';
-      readonly pullRequest: PullRequestNow;
-      readonly verdict: Verdict;
-      readonly comments: Comments;
-      readonly judgedBy: JudgedBy;
-      /** What the digests in `judgedBy` are of. */
-      readonly texts: readonly SourceText[];
-      /** The facts that rules ask for, where a webhook or the resync tells that they changed. */
-      readonly asks: readonly FactName[];
-      /** Null when no rule in force asks for reviews. */
-      readonly approvals: readonly CurrentApproval[] | null;
-      /** Absent when the policy could not be used. */
-      readonly evaluation?: Evaluation;
-      /** It depends on nothing but the pull request as it was read, its commits' difference, and the base's commit. */
-      readonly selfContained: boolean;
-    };
+  | Concluded;
+
+/** What the resync reads again, and compares. Stored as JSON with the verdict. */
+export interface ComparedFacts {
+  /** Facts that nothing else shows a change of. One that no rule asks for is not here. */
+  readonly facts: JudgedFacts;
+  /** Ids of commits whose push was not seen. Absent: it does not matter who pushed. */
+  readonly unseenPushes?: readonly string[];
+  /** Where it is pushed to, as in PullRequest: beside `unseenPushes`. */
+  readonly headRepository?: string | null;
+}
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
 const MAX_ATTEMPTS = 3;
 
 /** What pull requests are judged with. */
-export interface JudgeContext extends PolicyContext, PresentContext {
-  readonly forge: Forge;
+export interface JudgeContext extends PolicyContext {
   readonly workers: ReviewWorkers;
-  /** The operator's policy, for repositories that have none of their own. */
-  readonly fallback: Policy | undefined;
-  readonly baselineOf: BaselineOf;
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
   /** Read instead of the policy of the base branch. Never that of the setting POLICY_FILE, which is `fallback`. */
   readonly replacementPolicy?: PolicyFile | undefined;
   /** Called as soon as it is known that there will be a verdict, by a policy in force or of one that is proposed. */
@@ -118,67 +124,77 @@ export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): 
   return read === undefined ? { kind: 'over' } : judgeOnce(context, read);
 }
 
-/**
- * Judges a pull request as it was read: {@link readPolicy}, {@link readChange}, {@link readFacts}, the evaluation,
- * {@link readOverridesNow}, {@link conclude}.
- */
-export async function judgeOnce(
-  context: JudgeContext,
-  { pullRequest, preloaded }: PullRequestRead,
-): Promise<ReviewResult> {
-  const { baseCommit: baseSha } = pullRequest;
-  if (pullRequest.state !== 'open') {
+/** Judges a pull request as it was read. */
+export async function judgeOnce(context: JudgeContext, read: PullRequestRead): Promise<ReviewResult> {
+  const { pullRequest } = read;
+  const { repository, baseCommit: commit, state, archived } = pullRequest;
+  if (state !== 'open') {
     return { kind: 'over' };
   }
-  if (pullRequest.archived) {
+  if (archived) {
     return { kind: 'archived', pullRequest };
   }
-  if (baseSha === undefined) {
+  if (commit === undefined) {
     // The branch was deleted: there is nothing to merge into until the pull request gets another base.
     return { kind: 'over' };
   }
-  const writeAccess = context.forge.writeAccess(pullRequest.repository);
-  const subject: Subject = { pullRequest, preloaded, baseSha, writeAccess };
-  const inForce = await readPolicy(context, subject);
-  const change = await readChange(context, subject, inForce);
+  return judgeBy(context, read, await rulesOf(context, { repository, commit, file: context.replacementPolicy }));
+}
+
+/** Judges it by these rules: {@link readChange}, {@link readFacts}, the evaluation, the overrides, {@link conclude}. */
+export async function judgeBy(
+  context: JudgeContext,
+  { pullRequest, preloaded }: Pick<PullRequestRead, 'pullRequest' | 'preloaded'>,
+  rules: Rules,
+): Promise<Concluded> {
+  const { forge } = context;
+  const { baseSha } = rules.sources;
+  const subject: Subject = { pullRequest, preloaded, writeAccess: forge.writeAccess(pullRequest.repository) };
+  if (rules.policy.kind !== 'absent') {
+    // Before the changed files, which may take long to read: the present status may be of another pull request.
+    await context.onWillJudge?.(pullRequest, 'in-force');
+  }
+  const change = await readChange(context, subject, rules);
   const misnamed = await misnamedBy(change.changedFiles, async (meant) =>
     meant === CASES_PATH
-      ? (await context.forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined
-      : inForce.own.kind !== 'absent',
+      ? (await forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined
+      : rules.own.kind !== 'absent',
   );
-  const policy = orProposed(inForce.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
+  const policy = orProposed(rules.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
   if (policy.kind === 'absent') {
-    return { kind: 'no-policy', pullRequest, judgedBy: judgedBy(subject, {}) };
+    return { kind: 'no-policy', pullRequest, rules: rules.sources };
   }
-  if (inForce.policy.kind === 'absent') {
+  if (rules.policy.kind === 'absent') {
     await context.onWillJudge?.(pullRequest, 'proposed');
   }
   const proposed: LoadedPolicy = change.proposesPolicy
-    ? await readProposedPolicy(context, pullRequest, inForce)
+    ? await readProposedPolicy(context, pullRequest, rules)
     : { kind: 'absent' };
   const result =
     policy.kind === 'broken'
-      ? notJudged(subject, policy, proposed)
-      : await judgeByPolicy(context, subject, policy, inForce, change, proposed);
+      ? notJudged(subject, policy.faults, rules, proposed)
+      : await judgeByPolicy(context, subject, { ...rules, policy: policy.policy }, change, proposed);
   return { ...result, verdict: withProposedPolicyFaults(result.verdict, misnamed) };
 }
+
+/** Rules that can be used. */
+type UsableRules = Omit<Rules, 'policy'> & { readonly policy: Policy };
 
 /** The steps that need a policy that can be used. */
 async function judgeByPolicy(
   context: JudgeContext,
   subject: Subject,
-  loaded: UsablePolicy,
-  inForce: PolicyInForce,
+  rules: UsableRules,
   { changedFiles }: Change,
   proposed: LoadedPolicy,
 ): Promise<JudgedResult> {
-  const { policy } = loaded;
-  const facts = await readFacts(context, subject, policy, changedFiles);
+  const { policy } = rules;
+  const facts = await readFacts(context, subject, rules, changedFiles);
   const { observes = true } = context;
-  const observed = observes ? await readToObserve(policy, facts, sourcesOf(context, subject, policy)) : facts;
+  const observed = observes ? await readToObserve(policy, facts, sourcesOf(context, subject, rules)) : facts;
   const evaluation = await context.workers.evaluate(policy, facts, observed);
   const overrides = await readOverridesNow(context, subject, policy, evaluation);
-  return conclude(subject, loaded, inForce, proposed, { facts, evaluation, overrides });
+  return conclude(subject, rules, proposed, { facts, evaluation, overrides });
 }
 
 /** What a pull request changes. */
@@ -190,32 +206,15 @@ interface Change {
 /** The pull request that is judged, as it was read. */
 interface Subject extends Pick<PullRequestRead, 'pullRequest' | 'preloaded'> {
   readonly writeAccess: WriteAccess;
-  readonly baseSha: string;
 }
 
-type UsablePolicy = Extract<LoadedPolicy, { kind: 'policy' }>;
 type JudgedResult = Extract<ReviewResult, { kind: 'judged' }>;
 
-/** Step 1, the policy in force. Read at one commit: what is read at the branch's name could be of two. */
-export async function readPolicy(
-  context: PolicyContext & Pick<JudgeContext, 'replacementPolicy' | 'onWillJudge'>,
-  { pullRequest, baseSha }: Subject,
-): Promise<PolicyInForce> {
-  const { repository } = pullRequest;
-  const place = { repository, commit: baseSha, file: context.replacementPolicy, shown: true };
-  const inForce = await policyInForce(context, place);
-  if (inForce.policy.kind !== 'absent') {
-    // Before the changed files, which may take long to read: the present status may be of another pull request.
-    await context.onWillJudge?.(pullRequest, 'in-force');
-  }
-  return inForce;
-}
-
-/** Step 2, the change. Its files are read, unless they came with the pull request and no rule looks at their lines. */
+/** Step 1, the change. Its files are read, unless they came with the pull request and no rule looks at their lines. */
 export async function readChange(
   { forge }: Pick<JudgeContext, 'forge'>,
   { pullRequest, preloaded }: Subject,
-  { policy }: Pick<PolicyInForce, 'policy'>,
+  { policy }: Pick<Rules, 'policy'>,
 ): Promise<Change> {
   const needsLines =
     policy.kind === 'policy' && neededFacts(rulesInForce(policy.policy)).changedFiles?.includes('lines') === true;
@@ -230,31 +229,31 @@ type FactsContext = Pick<JudgeContext, 'forge' | 'workers' | 'statusContext' | '
 
 function sourcesOf(
   { forge, workers, statusContext, makers }: FactsContext,
-  { preloaded, baseSha, writeAccess }: Subject,
-  { authorTrailers }: Policy,
+  { preloaded, writeAccess }: Subject,
+  { sources: { baseSha }, policy: { authorTrailers } }: Pick<UsableRules, 'sources' | 'policy'>,
 ): Sources {
   const { ownerTeams } = workers;
   return { forge, statusContext, baseSha, preloaded, authorTrailers, makers, writeAccess, ownerTeams };
 }
 
-/** Step 3, the facts: what the rules in force need, and no more. */
+/** Step 2, the facts: what the rules in force need, and no more. */
 export async function readFacts(
   context: FactsContext,
   subject: Subject,
-  policy: Policy,
+  rules: Pick<UsableRules, 'sources' | 'policy'>,
   changedFiles: ChangedFiles,
 ): Promise<Facts> {
-  const needed = neededFacts(rulesInForce(policy));
+  const needed = neededFacts(rulesInForce(rules.policy));
   const asks = announcedFacts(needed);
   if (asks.length > 0) {
     await context.onWillAsk?.(asks);
   }
   const people = operatorsPeople(context.forge);
   const before = { ...unreadFacts(subject.pullRequest), changedFiles, people };
-  return gatherFacts(sourcesOf(context, subject, policy), needed, before);
+  return gatherFacts(sourcesOf(context, subject, rules), needed, before);
 }
 
-/** Step 4, the overrides. Undefined when the policy lets nobody override. */
+/** Step 3, the overrides. Undefined when the policy lets nobody override. */
 function readOverridesNow(
   { forge, recordedComments, makers }: Pick<JudgeContext, 'forge' | 'recordedComments' | 'makers'>,
   { pullRequest, preloaded, writeAccess }: Subject,
@@ -271,39 +270,32 @@ interface Findings {
   readonly overrides: Overrides | undefined;
 }
 
-/** Step 5, the verdict, and by what it was judged. */
+/** Step 4, the verdict, and what it was judged by. */
 export function conclude(
-  subject: Subject,
-  { policy, sources, texts }: UsablePolicy,
-  { hidden }: Pick<PolicyInForce, 'hidden'>,
+  { pullRequest }: Pick<Subject, 'pullRequest'>,
+  { policy, sources, texts }: Pick<UsableRules, 'policy' | 'sources' | 'texts'>,
   proposed: LoadedPolicy,
   { facts, evaluation, overrides }: Findings,
 ): JudgedResult {
-  const { pullRequest } = subject;
   const needed = neededFacts(rulesInForce(policy));
-  const codeOwners = codeOwnersText(facts.codeOwners);
-  const dependsOnPeople = needsPeople(needed) || overrides !== undefined;
   const verdict = { ...verdictOf(redacted(evaluation), overrides), ...unseenIn(needed, facts) };
-  const dependsOnMore = proposed.kind !== 'absent' || hidden || overrides !== undefined;
   return {
     kind: 'judged',
     pullRequest,
     evaluation,
     comments: policy.comments ?? DEFAULT_COMMENTS,
-    selfContained: !dependsOnMore && sources.extendsName === undefined && needsOnlyFiles(policy),
+    rules: sources,
+    texts,
     asks: askedFacts(needed),
-    judgedBy: judgedBy(subject, {
-      ...sources,
-      ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
+    compared: {
       facts: judgedFacts(needed, facts),
       ...(needed.commits?.includes('authors') && {
         unseenPushes: unseenPushes(facts.commits),
         headRepository: pullRequest.head.repository,
       }),
-      ...(dependsOnPeople && { machineAccountsDigest: machineAccountsDigest(facts.people) }),
-    }),
-    texts: codeOwners === undefined ? texts : [...texts, codeOwners],
+    },
     approvals: needed.reviews === undefined ? null : approvalsNow(facts),
+    isFixed: proposed.kind === 'absent' && overrides === undefined && needsOnlyFiles(policy),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
   };
 }
@@ -328,30 +320,23 @@ function unseenPushes({ commits, pushers }: Facts['commits']): readonly string[]
   return unseen.slice(-MAX_UNSEEN);
 }
 
-/** Whether it matters which accounts are machines. */
-function needsPeople({ reviews, conversations, commits }: Needs): boolean {
-  return reviews !== undefined || conversations !== undefined || commits?.includes('authors') === true;
-}
-
 /** The policy of the base branch cannot be used: the verdict is an error. */
 function notJudged(
-  subject: Subject,
-  { faults, sources, texts }: Extract<LoadedPolicy, { kind: 'broken' }>,
+  { pullRequest }: Subject,
+  faults: readonly Fault[],
+  { sources, texts }: Rules,
   proposed: LoadedPolicy,
 ): JudgedResult {
   return {
     kind: 'judged',
-    pullRequest: subject.pullRequest,
+    pullRequest,
     verdict: brokenPolicyVerdict(faults, proposed.kind === 'policy'),
     comments: DEFAULT_COMMENTS,
-    judgedBy: judgedBy(subject, sources),
-    asks: [],
+    rules: sources,
     texts,
+    asks: [],
+    compared: { facts: {} },
     approvals: null,
-    selfContained: false,
+    isFixed: false,
   };
-}
-
-function judgedBy({ pullRequest, baseSha }: Subject, more: Partial<JudgedBy>): JudgedBy {
-  return { format: JUDGED_BY_FORMAT, pullRequest: pullRequestDigest(pullRequest), baseSha, facts: {}, ...more };
 }

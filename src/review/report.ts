@@ -2,9 +2,8 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES } from '../forges/port/forges.ts';
 import { type OwnInlineComments, type PostedComment, statusDescription } from '../forges/port/postings.ts';
-import type { PreloadedFacts, PullRequest } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequestNow, PullRequestRef } from '../forges/port/pull-request.ts';
 import type { Comments } from './policy/comments.ts';
-import { NOTHING_POSTED, readOwnComments, wantedDigest } from './posted-comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';
 import type { Links } from './rendering/links.ts';
@@ -22,8 +21,6 @@ export interface Refusal {
 export interface ReportOptions {
   readonly comments: Comments;
   readonly links: Links;
-  /** None of our comments is there, so none is read. */
-  readonly hasNone: boolean;
   /** The id of our comment in the conversation, where it is known. */
   readonly commentId: string | undefined;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
@@ -37,10 +34,6 @@ export interface ReportOptions {
 export interface Reported {
   readonly refusals: readonly Refusal[];
   readonly commentId?: string;
-  /** The digest of all comments that are there now, see {@link wantedDigest}; absent where that is not sure. */
-  readonly digest?: string;
-  /** A search for all our comments found none. */
-  readonly foundNone: boolean;
   /** Why comments are missing which the next attempt may write. The status does not wait for them. */
   readonly failure?: ForgeError;
 }
@@ -55,53 +48,64 @@ export interface Reported {
  */
 export async function reportComments(
   forge: Forge,
-  pullRequest: PullRequest,
+  pullRequest: PullRequestNow,
   verdict: Verdict,
   options: ReportOptions,
 ): Promise<Reported> {
+  const { commentId } = options;
+  const before = commentId === undefined ? {} : { commentId };
+  return orFailure(before, () => writeComments(forge, pullRequest, verdict, options));
+}
+
+/** `before`: what is there where that fails. */
+async function orFailure(before: Pick<Reported, 'commentId'>, write: () => Promise<Reported>): Promise<Reported> {
   try {
-    return await writeComments(forge, pullRequest, verdict, options);
+    return await write();
   } catch (failure) {
     if (!(failure instanceof ForgeError)) {
       throw failure;
     }
-    const { commentId } = options;
-    return { refusals: [], foundNone: false, failure, ...(commentId === undefined ? {} : { commentId }) };
+    return { refusals: [], failure, ...before };
   }
 }
 
 async function writeComments(
   forge: Forge,
-  pullRequest: PullRequest,
+  pullRequest: PullRequestNow,
   verdict: Verdict,
-  { comments, links, hasNone, commentId: before, enforce, isUsedUp, preloaded }: ReportOptions,
+  { comments, links, commentId: before, enforce, isUsedUp, preloaded }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
-    return { refusals: hasNone ? [] : await withdrawComments(forge, pullRequest, before), foundNone: false };
+    return withdrawComments(forge, pullRequest, before);
   }
-  let found = 0;
+  const hasNone = pullRequest.commentCount === 0;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
   const refusedInlines = await refusalOf('comments at lines', async () => {
     const own = hasNone
-      ? NOTHING_POSTED.inlines
+      ? { comments: [], reviews: [] }
       : (preloaded.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha)));
-    found += own.comments.length + own.reviews.length;
     await reportInlines(forge, pullRequest, wanted, own);
   });
   const body = renderReview(verdict, { links, enforce, isUsedUp });
   let commentId: string | undefined;
   const refusedComment = await refusalOf('comment', async () => {
     const own = hasNone ? [] : (preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, before)));
-    found += own.length;
     commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });
-  const refusals = [...refusedComment, ...refusedInlines];
-  const foundNone = found === 0 && refusals.length === 0;
-  if (refusals.length > 0) {
-    return { refusals, foundNone, ...(commentId === undefined ? {} : { commentId }) };
-  }
-  const digest = wantedDigest(forge.name, commentId === undefined ? undefined : body, wanted);
-  return { refusals, foundNone, digest, ...(commentId === undefined ? {} : { commentId }) };
+  return { refusals: [...refusedComment, ...refusedInlines], ...(commentId === undefined ? {} : { commentId }) };
+}
+
+/**
+ * Our comments in the conversation; of the review that of `id` alone, where there is one and the forge lists all
+ * comments at once: what others write there can make the list too large to be read.
+ */
+async function readOwnComments(
+  forge: Forge,
+  ref: PullRequestRef,
+  id: string | undefined,
+): Promise<readonly PostedComment[]> {
+  const own = id === undefined ? undefined : await forge.ownComment?.(ref, id);
+  return own === undefined ? forge.ownComments(ref) : [own];
 }
 
 const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
@@ -127,34 +131,38 @@ export function withRefusals(description: string, refusals: readonly Refusal[]):
   return statusDescription(description, ` (the forge refused: ${refusals.map(({ what }) => what).join(', ')})`);
 }
 
-/** Removes all comments of Gatehouse, after the policy was deleted. Returns what the forge refused for good. */
-export async function withdrawComments(
+/** Removes all comments of Gatehouse, as after the policy was deleted. */
+export function withdrawComments(
   forge: Forge,
-  pullRequest: PullRequest,
+  pullRequest: PullRequestNow,
   commentId: string | undefined,
-): Promise<readonly Refusal[]> {
-  return [
-    ...(await refusalOf('comment', async () => {
+): Promise<Reported> {
+  return orFailure({}, async () => {
+    if (pullRequest.commentCount === 0) {
+      return { refusals: [] };
+    }
+    const ofComment = await refusalOf('comment', async () => {
       for (const { id, body } of await readOwnComments(forge, pullRequest, commentId)) {
         if (body.startsWith(REVIEW_MARKER)) {
           await forge.deleteComment(pullRequest, id);
         }
       }
-    })),
-    ...(await refusalOf('comments at lines', async () => {
+    });
+    const ofInlines = await refusalOf('comments at lines', async () => {
       const { comments, reviews } = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
       const ids = comments.flatMap(({ id, body }) => (fingerprintIn(body) === undefined ? [] : [id]));
       if (ids.length > 0) {
         await forge.withdrawInlineComments(pullRequest, ids, RESOLVED_NOTE, reviews);
       }
-    })),
-  ];
+    });
+    return { refusals: [...ofComment, ...ofInlines] };
+  });
 }
 
 /** Success alone creates no comment; it only updates an earlier one. Returns the comment's id. */
 async function reportComment(
   forge: Forge,
-  pullRequest: PullRequest,
+  pullRequest: PullRequestNow,
   isWorthOne: boolean,
   body: string,
   own: readonly PostedComment[],
@@ -179,7 +187,7 @@ function hasSomethingToSay({ state, findings, policyFaults }: Verdict): boolean 
 
 async function reportInlines(
   forge: Forge,
-  pullRequest: PullRequest,
+  pullRequest: PullRequestNow,
   rendered: ReturnType<typeof renderInlines>,
   own: OwnInlineComments,
 ): Promise<void> {

@@ -12,6 +12,9 @@ export interface PolicySources {
   /** The digest of the organisation's baseline, and the commit of the policy repository that it is from. */
   readonly baselineDigest?: string;
   readonly baselineCommit?: string;
+  /** Which of them fewer people can read than the pull request: what they say is not shown there. */
+  readonly extendsHidden?: true;
+  readonly baselineHidden?: true;
 }
 
 export interface SourceFile {

@@ -1,3 +1,5 @@
+import { type PolicyWorkers, parsePolicy } from '../../src/review/policy/parse.ts';
+
 export const TITLES = `version: 1
 rules:
   - id: conventional-title
@@ -16,8 +18,14 @@ export const TWO_RULES = `${CONVENTIONAL_TITLES}  - id: no-debugger
     forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
 `;
 
+/** Parses in this process, under no limit. */
+export const IN_PROCESS: PolicyWorkers = {
+  parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
+};
+
 /** For `readPresentRules`: neither an operator's policy nor a baseline. */
 export const NO_OPERATOR_POLICIES = {
+  workers: IN_PROCESS,
   fallback: undefined,
   baselineOf: async () => ({ kind: 'none' as const }),
   statusContext: 'gatehouse/{base}',

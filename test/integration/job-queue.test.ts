@@ -280,7 +280,7 @@ test('a push never misses a review that runs, even one that has recorded nothing
         url: `https://forge.example/${number}`,
         updatedAt: '2026-01-02T03:04:05Z',
       } as Parameters<typeof recordHead>[2];
-      await recordHead(pool, claim, pullRequest, { commented: null, settled: true, keepsVerdict: false });
+      await recordHead(pool, claim, pullRequest, { settled: true, keepsVerdict: false });
     }
     await pool.query(
       `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, state)

@@ -79,7 +79,7 @@ async function setUp(t: ExecutionContext, env: { readonly enforce?: boolean; rea
     /** An open pull request's verdict, as a review saves it. */
     async verdict(number: number, verdict: string | null, { headSha = PLACE.headSha, base = 'main' } = {}) {
       await pool.query(
-        `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, base_branch, verdict, description, judged_by)
+        `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, base_branch, verdict, description, rules)
          VALUES ($1, $2, $3, $4, $5, coalesce($5, ''), '{}')
          ON CONFLICT (repository, pull_request) DO UPDATE SET verdict = excluded.verdict, description = excluded.description`,
         [REPOSITORY, number, headSha, base, verdict],

@@ -9,7 +9,6 @@ import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
 import { makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import { sized } from '../helpers/size.ts';
@@ -98,15 +97,14 @@ async function fill(setting: Setting, simulated: SimulatedForge, pool: pg.Pool):
   await pool.query('INSERT INTO gatehouse.repositories (name) SELECT unnest($1::text[])', [names]);
   await pool.query(
     `INSERT INTO gatehouse.reviews
-            (repository, pull_request, head_sha, verdict, description, base_branch, judged_by, pull_request_updated_at)
-     SELECT repository, 1, head, 'none', 'No policy', 'main', $5::jsonb || jsonb_build_object('baseSha', base), updated_at
+            (repository, pull_request, head_sha, verdict, description, base_branch, rules, pull_request_updated_at)
+     SELECT repository, 1, head, 'none', 'No policy', 'main', jsonb_build_object('baseSha', base), updated_at
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS judged (repository, head, base, updated_at)`,
     [
       judged,
       judged.map((name) => simulated.pull(name, 1).headSha),
       judged.map((name) => simulated.head(name, 'main')),
       judged.map((name) => timeOf(setting.name, simulated.pull(name, 1).updatedAt)),
-      JSON.stringify({ format: JUDGED_BY_FORMAT, pullRequest: '', facts: {} }),
     ],
   );
 }

@@ -17,7 +17,6 @@ import { type ResyncDeps, resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { JUDGED_BY_FORMAT } from '../../src/review/judged-by.ts';
 import { makeOpenDatabase, openMigratedDatabase, openPool } from '../helpers/database.ts';
 import { NO_OPERATOR_POLICIES } from '../helpers/policies.ts';
 import test from '../helpers/test.ts';
@@ -183,7 +182,7 @@ test('every repository is looked at within two days', async (t) => {
   t.is((await next({ minutes: 24 * 60 })).length, 200);
 });
 
-const JUDGED_BY = { format: JUDGED_BY_FORMAT, pullRequest: 'digest', baseSha: BASE, facts: {} };
+const RULES = { baseSha: BASE };
 const UPDATED_AT = '2026-01-01T00:00:00Z';
 const REVIEW = {
   repository: named(0).name,
@@ -192,7 +191,8 @@ const REVIEW = {
   base_branch: 'main',
   open: true,
   verdict: 'success',
-  judged_by: JUDGED_BY,
+  rules: RULES,
+  compared: { facts: {} },
   pull_request_updated_at: UPDATED_AT,
 };
 type Columns = { readonly [column in keyof typeof REVIEW]?: unknown };
@@ -211,9 +211,9 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   await next();
   // Of one that was updated just now, another change may have had the time that the review read.
   const rows: readonly Columns[] = [
-    { judged_by: { ...JUDGED_BY, operatorPolicyDigest: 'old' } },
+    { rules: { ...RULES, operatorPolicyDigest: 'old' } },
     { verdict: null },
-    { verdict: 'error', judged_by: null },
+    { verdict: 'error', rules: null },
     { open: false },
     {},
     { pull_request: 2, pull_request_updated_at: null },
@@ -223,11 +223,11 @@ test('what no list of changes shows is looked at all the same', async (t) => {
     pool,
     rows.map((row, index) => ({ repository: named(index).name, ...updated, ...row })),
   );
-  const asks = (facts: readonly FactName[], judgedBy: object | null = JUDGED_BY) =>
-    pool.query("UPDATE gatehouse.reviews SET asks = $1, judged_by = $2 WHERE repository = 'acme/repository-4'", [
-      facts,
-      judgedBy,
-    ]);
+  const asks = (facts: readonly FactName[], compared: object = {}, rules: object | null = RULES) =>
+    pool.query(
+      "UPDATE gatehouse.reviews SET asks = $1, compared = $2, rules = $3 WHERE repository = 'acme/repository-4'",
+      [facts, { facts: compared }, rules],
+    );
   await asks(['checks']);
   await lookedAtAll();
   const unfinished = [1, 2, 3, 4, 5, 6].map((index) => `acme/repository-${index}`);
@@ -235,14 +235,14 @@ test('what no list of changes shows is looked at all the same', async (t) => {
   t.deepEqual(await next({ rules }), unfinished);
   for (const fact of FACT_NAMES) {
     for (const parts of [[], ['wanda']]) {
-      await asks([fact], { ...JUDGED_BY, facts: { [fact]: { digest: '', parts } } });
+      await asks([fact], { [fact]: { digest: '', parts } });
       await lookedAtAll();
       const isNothing = COMPARED_IN_PARTS.includes(fact) && parts.length === 0;
       t.is((await next({ rules })).includes('acme/repository-4'), COMPARED_FACTS.includes(fact) && !isNothing, fact);
     }
   }
   t.deepEqual(COMPARED_IN_PARTS.toSorted(), ['teams', 'writers']);
-  await asks(['writers'], null);
+  await asks(['writers'], {}, null);
   await lookedAtAll();
   t.true((await next({ rules })).includes('acme/repository-4'), 'a review that was given up');
   await asks(['checks']);
@@ -306,11 +306,11 @@ test('who may write is asked of many at once, and one by one after a failure', a
   const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
   const judged = (login: string) => {
     const digest = hash('sha256', canonicalJson(['writers', [[login, 'yes']]]));
-    return { ...JUDGED_BY, facts: { writers: { digest, parts: [login] } } };
+    return { facts: { writers: { digest, parts: [login] } } };
   };
   await addReviews(
     pool,
-    people.map((login, index) => ({ pull_request: index + 1, judged_by: judged(login) })),
+    people.map((login, index) => ({ pull_request: index + 1, compared: judged(login) })),
   );
   const pullRequests = people.map((_, index) => ({
     ...{ repository: name, number: index + 1, archived: false, updatedAt: UPDATED_AT },

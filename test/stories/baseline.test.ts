@@ -62,7 +62,7 @@ for (const name of FORGES) {
     failsSmall(t, story, number);
     t.regex(story.comments(number).join(), /`small`/, 'shown, though the repository wants no comments');
     const { rows } = await story.door.database.query(
-      "SELECT judged_by->>'baselineCommit' AS commit, length(judged_by->>'baselineDigest') AS digest FROM gatehouse.reviews",
+      "SELECT rules->>'baselineCommit' AS commit, length(rules->>'baselineDigest') AS digest FROM gatehouse.reviews",
     );
     t.deepEqual(rows, [{ commit: tip, digest: 64 }]);
   });

@@ -131,22 +131,26 @@ for (const name of CLIENTS) {
     t.deepEqual(scene.status(number), failure);
   });
 
-  test(`${name}: comments that people delete or edit come back as they were`, async (t) => {
+  test(`${name}: comments that people delete or edit come back with the next verdict`, async (t) => {
     const scene = gatehouse(name).scene(FILES);
     const number = await scene.settled(scene.open({ 'a.ts': 'debugger\n' }, BAD));
     const shown = () => ({ comments: scene.comments(number), inlines: scene.inlines(number) });
     const before = shown();
     t.deepEqual([before.comments.length, before.inlines.length], [1, 1]);
+    const recheck = async () => {
+      await scene.door.database.query('UPDATE gatehouse.reviews SET rechecked_at = NULL');
+      await scene.settled(scene.comment(number, 'alice', '/gatehouse recheck'));
+    };
     const pull = scene.forge.pull(scene.repository, number);
     pull.comments.splice(0);
     pull.inlineComments.splice(0);
-    await scene.judge(number);
+    await recheck();
     t.deepEqual(shown(), before);
 
     for (const comment of pull.comments) {
       comment.body = comment.body.replace('conventional-title', 'nothing at all');
     }
-    await scene.judge(number);
+    await recheck();
     t.deepEqual(shown(), before);
   });
 }

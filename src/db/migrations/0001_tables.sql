@@ -75,7 +75,7 @@ CREATE TABLE gatehouse.reviews (
   -- '': a review has begun, and none has read the pull request yet.
   head_sha                 text        NOT NULL DEFAULT '',
   base_branch              text        NOT NULL DEFAULT '',
-  -- The pull request's page.
+  -- The pull request's page, or Gatehouse's comment there.
   url                      text        NOT NULL DEFAULT '',
   -- When the forge last changed the pull request, as the review read it.
   pull_request_updated_at  timestamptz,
@@ -92,15 +92,14 @@ CREATE TABLE gatehouse.reviews (
   dry_run_description      text,
   -- When the verdict was saved, or the review began that saved none.
   reviewed_at              timestamptz NOT NULL DEFAULT now(),
-  -- Whether there may be comments of Gatehouse on the pull request. False: there were none, and none was posted since.
-  -- Null: not known.
-  commented                boolean,
-  -- The forge's id of Gatehouse's comment in the conversation. Null: not known.
-  comment_id               text,
 
-  -- JudgedBy of src/review/judged-by.ts: digests of what it was judged by. Null: it was not judged (a review that was given up), and
-  -- a resync looks at it again.
-  judged_by                jsonb,
+  -- RuleSources of src/review/rules-of.ts: digests of the texts that it was judged by. Null: it was not judged (a review that was
+  -- given up), and a resync looks at it again.
+  rules                    jsonb,
+  -- ComparedFacts of src/review/judge.ts: what the resync reads once more.
+  compared                 jsonb,
+  -- inputsDigest of src/review/inputs.ts: where it is the same, the verdict stands. Null: that takes more than a digest.
+  inputs_digest            text,
   -- Facts (src/facts/table.ts) that its policy asks for and that change without the pull request: a webhook about one of them starts
   -- this review again, and the resync reads them to compare.
   asks                     text[]      NOT NULL DEFAULT '{}',

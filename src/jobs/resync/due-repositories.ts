@@ -161,9 +161,9 @@ async function markUnfinished(client: pg.ClientBase, sendsStatuses: boolean): Pr
     `UPDATE gatehouse.repositories SET due = true
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
-         WHERE verdict IS NULL OR judged_by IS NULL OR pull_request_updated_at IS NULL
+         WHERE verdict IS NULL OR rules IS NULL OR pull_request_updated_at IS NULL
             OR asks && $2 OR NOT open
-            OR EXISTS (SELECT FROM unnest($3::text[]) AS fact WHERE judged_by->'facts'->fact->'parts'->0 IS NOT NULL)
+            OR EXISTS (SELECT FROM unnest($3::text[]) AS fact WHERE compared->'facts'->fact->'parts'->0 IS NOT NULL)
             OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $1))`,
     [sendsStatuses, COMPARED_FACTS.filter((name) => !COMPARED_IN_PARTS.includes(name)), COMPARED_IN_PARTS],
   );

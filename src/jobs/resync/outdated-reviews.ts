@@ -1,19 +1,24 @@
 import type pg from 'pg';
+import { presentFacts } from '../../facts/compare.ts';
+import { isFactName } from '../../facts/table.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { YesNo } from '../../forges/port/yes-no.ts';
-import { firstDifference, type JudgedBy, type PresentContext, presentReader } from '../../review/judged-by.ts';
+import type { ComparedFacts } from '../../review/judge.ts';
+import type { PolicyContext } from '../../review/policy/in-force.ts';
+import { areRules, type RuleSources, rulesDigest } from '../../review/rules-of.ts';
 import { isReviewRunning } from '../queue/under-review.ts';
 
 export interface JudgedReview extends PullRequestRef {
   readonly headSha: string;
   readonly baseBranch: string;
   /** Null: it was not judged. */
-  readonly judgedBy: JudgedBy | null;
+  readonly rules: RuleSources | null;
+  readonly compared: ComparedFacts | null;
   /** Whether a webhook has told since who else pushed a commit of it. */
   readonly hasNewPusher?: boolean;
 }
 
-/** What the rules are now. Everything is read once, and only when a verdict was judged by another. */
+/** What the rules are now. Each thing is read once. */
 export interface PresentRules {
   /** The reviews whose verdict was judged by other rules than those of today. */
   outdated(reviews: readonly JudgedReview[], options?: CompareOptions): Promise<readonly JudgedReview[]>;
@@ -34,23 +39,41 @@ interface CompareOptions {
   readonly told?: ReadonlyMap<string, YesNo> | undefined;
 }
 
+/** What the present is read with. */
+export interface PresentContext extends PolicyContext {
+  /** The name of the commit status, `{base}` for the base branch. */
+  readonly statusContext: string;
+}
+
 export function readPresentRules(context: PresentContext): PresentRules {
-  const reader = presentReader(context);
+  const once = eachOnce(context);
+  const present = presentFacts(context.forge, context.statusContext);
+  const compareRules = remember(
+    ({ repository, rules }: JudgedReview & { readonly rules: RuleSources }, commit: string) =>
+      areRules(once, { repository, commit }, rules),
+    ({ repository, rules }, commit) => [repository, commit, rules.baseSha, rulesDigest(rules)],
+  );
+
+  async function haveFactsChanged(review: JudgedReview, told: CompareOptions['told']): Promise<boolean> {
+    for (const [name, { digest, parts }] of Object.entries(review.compared?.facts ?? {})) {
+      if (!isFactName(name) || (await present.digest(name, { ...review, told }, parts)) !== digest) {
+        return true;
+      }
+    }
+    return false;
+  }
 
   async function isOutdated(review: JudgedReview, { tipOf, facts = false, told }: CompareOptions): Promise<boolean> {
-    const { repository, baseBranch, judgedBy, hasNewPusher = false } = review;
-    if (judgedBy === null || hasNewPusher) {
+    const { repository, baseBranch, rules, hasNewPusher = false } = review;
+    if (rules === null || hasNewPusher) {
       return true;
     }
-    const tip = tipOf?.(review);
-    const difference = await firstDifference(judgedBy, {
-      ...reader.of(repository, baseBranch),
-      ...(tip !== undefined && { baseCommit: async () => tip ?? undefined }),
-      ...(facts && {
-        fact: (name, parts) => reader.fact(name, { ...review, told }, parts),
-      }),
-    });
-    return difference !== undefined;
+    const known = tipOf?.(review);
+    const tip = known === undefined ? await once.forge.branchCommit(repository, baseBranch) : known;
+    if (tip == null || !(await compareRules({ ...review, rules }, tip))) {
+      return true;
+    }
+    return facts && (await haveFactsChanged(review, told));
   }
 
   return {
@@ -66,19 +89,51 @@ export function readPresentRules(context: PresentContext): PresentRules {
   };
 }
 
-const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", judged_by AS "judgedBy"`;
+/** What is read by name is the same for many repositories of an owner. */
+function eachOnce<Context extends PolicyContext>(context: Context): Context {
+  const { forge, baselineOf, isMeant } = context;
+  const ownerOf = (repository: string) => repository.split('/')[0]?.toLowerCase() ?? '';
+  const { branchCommit, tagCommit, repository } = forge;
+  return {
+    ...context,
+    forge: {
+      ...forge,
+      branchCommit: remember(branchCommit, (...of) => of),
+      tagCommit: remember(tagCommit, (...of) => of),
+      repository: remember(repository, (...of) => of),
+    },
+    baselineOf: remember(baselineOf, (of) => [ownerOf(of)]),
+    ...(isMeant && { isMeant: remember(isMeant, ({ id, name }, remembers) => [id, name, String(remembers)]) }),
+  };
+}
+
+/** The work, done once for each key. */
+function remember<Of extends readonly unknown[], Result>(
+  work: (...of: Of) => Promise<Result>,
+  keyOf: (...of: Of) => readonly string[],
+): (...of: Of) => Promise<Result> {
+  const done = new Map<string, Promise<Result>>();
+  return (...of) => {
+    const key = JSON.stringify(keyOf(...of));
+    const result = done.get(key) ?? work(...of);
+    done.set(key, result);
+    return result;
+  };
+}
+
+const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", rules, compared`;
 
 /**
  * A push of a commit whose pushes matter, that no review has copied to its pull request. One that was taken to bring
  * merges alone is another where it was moved from something else.
  */
-const HAS_NEW_PUSHER = `r.judged_by->'unseenPushes' IS NOT NULL AND EXISTS (
-  SELECT FROM (SELECT jsonb_array_elements_text(r.judged_by->'unseenPushes')
+const HAS_NEW_PUSHER = `r.compared->'unseenPushes' IS NOT NULL AND EXISTS (
+  SELECT FROM (SELECT jsonb_array_elements_text(r.compared->'unseenPushes')
                 UNION
                SELECT sha FROM gatehouse.makers own
                 WHERE own.repository = r.repository AND own.pull_request = r.pull_request AND own.base_branch = '') AS known (sha)
     JOIN gatehouse.makers told
-      ON told.repository = r.judged_by->>'headRepository' AND told.pull_request = 0 AND told.base_branch = '' AND told.sha = known.sha
+      ON told.repository = r.compared->>'headRepository' AND told.pull_request = 0 AND told.base_branch = '' AND told.sha = known.sha
    WHERE told.login <> ''
      AND NOT EXISTS (
        SELECT FROM gatehouse.makers own
@@ -102,7 +157,7 @@ export async function dependOnWriters(
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<PullRequestRef>(
     `SELECT repository, pull_request AS number FROM gatehouse.reviews
-      WHERE repository = ANY ($1) AND judged_by->'facts'->'writers'->'parts'->0 IS NOT NULL
+      WHERE repository = ANY ($1) AND compared->'facts'->'writers'->'parts'->0 IS NOT NULL
       ORDER BY repository, pull_request`,
     [repositories],
   );
@@ -139,7 +194,7 @@ export async function reviewsThatDependOn(
        SELECT ${COLUMNS}, ${isReviewRunning('r')} AS "isRunning"
          FROM gatehouse.reviews r
         WHERE (repository = $1 AND base_branch IN ($2, ''))
-           OR lower(judged_by->>'extendsName') = lower($1 || '@' || $2)
+           OR lower(rules->>'extendsName') = lower($1 || '@' || $2)
      ) AS dependent
       WHERE "baseBranch" <> '' OR "isRunning"
       ORDER BY repository, number`,
@@ -160,11 +215,11 @@ export async function judgedByOtherRulesElsewhere(pool: pg.Pool, rules: PresentR
   for (;;) {
     const { rows } = await pool.query<JudgedReview>(
       `SELECT ${COLUMNS} FROM gatehouse.reviews
-        WHERE judged_by IS NOT NULL AND (repository, pull_request) > ($1, $2)
+        WHERE rules IS NOT NULL AND (repository, pull_request) > ($1, $2)
         ORDER BY repository, pull_request LIMIT $3`,
       [last.repository, last.number, MAX_ROWS_READ],
     );
-    const outdated = await rules.outdated(rows, { tipOf: ({ judgedBy }) => judgedBy?.baseSha });
+    const outdated = await rules.outdated(rows, { tipOf: ({ rules }) => rules?.baseSha });
     for (const { repository } of outdated) {
       found.add(repository);
     }

@@ -1,7 +1,7 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { wasGoverned } from '../tables/repositories.ts';
 import type { Place } from '../tables/statuses.ts';
-import type { OpenReviewDeps } from './open-review.ts';
+import type { ReviewDeps } from './review-deps.ts';
 
 /**
  * Whether a commit may be told that it could not be reviewed. A repository without a policy hears nothing, also while
@@ -9,7 +9,7 @@ import type { OpenReviewDeps } from './open-review.ts';
  * ours or a success stands, as after the database was lost. What cannot be read may be so: a baseline, too.
  */
 export async function isGoverned(
-  { forge, pool, fallback, baselineOf }: Pick<OpenReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
+  { forge, pool, fallback, baselineOf }: Pick<ReviewDeps, 'forge' | 'pool' | 'fallback' | 'baselineOf'>,
   { repository, headSha, context }: Place,
 ): Promise<boolean> {
   if (fallback !== undefined || (await wasGoverned(pool, repository))) {

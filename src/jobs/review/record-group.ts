@@ -1,10 +1,11 @@
-import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
+import { recordOf, textsOf } from '../../audit/record-of.ts';
 import { recordVerdict } from '../../audit/record-verdict.ts';
 import { inTransaction } from '../../db/transaction.ts';
 import { pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
 import type { PostedStatus } from '../../forges/port/postings.ts';
+import type { Concluded } from '../../review/judge.ts';
 import type { Jobs } from '../queue/queue.ts';
-import type { OpenReviewDeps } from './open-review.ts';
+import type { ReviewDeps } from './review-deps.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -13,7 +14,7 @@ const TIMEOUT_MS = 10_000;
  * for the pull request that the group is named after, 0 where the name has none.
  */
 export async function recordGroup(
-  { pool, enforce }: Pick<OpenReviewDeps, 'pool' | 'enforce'>,
+  { pool, enforce }: Pick<ReviewDeps, 'pool' | 'enforce'>,
   job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: Pick<PostedStatus, 'state' | 'description'>,

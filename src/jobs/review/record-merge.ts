@@ -4,11 +4,10 @@ import type { Forge } from '../../forges/port/forge.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { Merge } from '../../forges/port/merged.ts';
 import type { PostedStatus } from '../../forges/port/postings.ts';
-import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import { statusContext } from '../../forges/port/status-context.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
-import type { OpenReview } from './open-review.ts';
 
 export interface RecordMergeDeps {
   readonly forge: Forge;
@@ -20,21 +19,8 @@ export interface RecordMergeDeps {
   readonly log: Log;
 }
 
-/** Undefined: the pull request is gone. */
-export async function leaveClosed(
-  deps: RecordMergeDeps,
-  review: OpenReview,
-  pullRequest: PullRequest | undefined,
-): Promise<void> {
-  if (pullRequest?.state === 'merged') {
-    // Before the review forgets it: where this fails, a resync comes back to it.
-    await recordMerge(deps, pullRequest);
-  }
-  await review.leave(pullRequest);
-}
-
 /** Records a pull request that was merged, whoever merged it and whatever its status was. */
-async function recordMerge(deps: RecordMergeDeps, { repository, number }: PullRequestRef): Promise<void> {
+export async function recordMerge(deps: RecordMergeDeps, { repository, number }: PullRequestRef): Promise<void> {
   const { forge, pool } = deps;
   const merge = await forge.merged.of({ repository, number });
   if (merge === undefined || (await hasMerge(pool, merge.repositoryId, number))) {

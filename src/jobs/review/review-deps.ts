@@ -1,11 +1,12 @@
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
+import type { PolicyContext } from '../../review/policy/in-force.ts';
 import type { ReviewWorkers } from '../../review/workers/review-workers.ts';
+import type { PublisherDeps } from '../publisher/publisher.ts';
 import type { JudgingLimit } from './judging-limit.ts';
-import type { OpenReviewDeps } from './open-review.ts';
 
 /** What a review needs. */
-export interface ReviewDeps extends OpenReviewDeps {
+export interface ReviewDeps extends PublisherDeps, PolicyContext {
   /** What parses and evaluates what people wrote. */
   readonly workers: ReviewWorkers;
   readonly judgingLimit: JudgingLimit;

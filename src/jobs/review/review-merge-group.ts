@@ -1,8 +1,8 @@
 import { guardWrites } from '../../forges/guard-writes.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
-import { type JudgeContext, type ReviewResult, readAndJudge } from '../../review/judge.ts';
-import { isCurrent } from '../../review/judged-by.ts';
+import { isCurrent } from '../../review/inputs.ts';
+import { type Concluded, type JudgeContext, readAndJudge } from '../../review/judge.ts';
 import { NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
 import { makePublisher, placeOf } from '../publisher/publisher.ts';
 import type { Jobs } from '../queue/queue.ts';
@@ -14,8 +14,6 @@ import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
 import { recordGroup } from './record-group.ts';
 import type { ReviewDeps } from './review-deps.ts';
-
-type Judged = Exclude<ReviewResult, { readonly kind: 'over' | 'archived' }>;
 
 /**
  * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the
@@ -80,7 +78,7 @@ interface JudgedGroup {
   /** Undefined when no policy applies to any of its pull requests. */
   readonly verdict?: GroupStatus;
   /** Absent when not all of its pull requests could be judged. */
-  readonly results?: readonly Judged[];
+  readonly results?: readonly Concluded[];
 }
 
 function unjudged(description: string): JudgedGroup {
@@ -92,7 +90,7 @@ async function judgeMembers(
   job: Jobs['review-merge-group'],
   members: readonly number[],
 ): Promise<JudgedGroup> {
-  const results: Judged[] = [];
+  const results: Concluded[] = [];
   const context: JudgeContext = {
     ...deps,
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
@@ -130,7 +128,7 @@ async function judgeMembers(
   return { results, ...(verdict === undefined ? {} : { verdict }) };
 }
 
-function worstOf(results: readonly Judged[]): GroupStatus | undefined {
+function worstOf(results: readonly Concluded[]): GroupStatus | undefined {
   const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
   const named = (state: Verdict['state'], reported: GroupStatus['state'], what: string) => {
     const worst = judged.find(({ verdict }) => verdict.state === state);
@@ -159,7 +157,7 @@ async function conclude(
   job: Jobs['review-merge-group'],
   askedAt: Date,
   verdict: GroupStatus,
-  results?: readonly Judged[],
+  results?: readonly Concluded[],
 ): Promise<void> {
   if (results === undefined && !(await isGoverned(deps, placeOf(deps, job, job.branch)))) {
     deps.log.info({ ...job }, 'not reporting a failed merge group: the repository has no known policy');

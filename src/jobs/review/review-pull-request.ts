@@ -1,25 +1,25 @@
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { PreloadedFacts, PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import { type JudgeContext, judgeOnce, type ReviewResult } from '../../review/judge.ts';
-import { gatehouseDigest, isCurrent } from '../../review/judged-by.ts';
+import type { PreloadedFacts, PullRequest, PullRequestRead, PullRequestRef } from '../../forges/port/pull-request.ts';
+import { inputsDigest, isCurrent } from '../../review/inputs.ts';
+import { type Concluded, type JudgeContext, judgeBy } from '../../review/judge.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
-import { hasComments, withOwnComments } from '../../review/posted-comments.ts';
-import { commentUrl, linksOf } from '../../review/rendering/links.ts';
+import { commentIdIn, commentUrl, linksOf } from '../../review/rendering/links.ts';
 import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
+import { rulesOf } from '../../review/rules-of.ts';
 import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
 import { NotFoundYetError } from '../attempt.ts';
 import { LostClaimError } from '../tables/claim.ts';
 import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
-import { markGoverned } from '../tables/repositories.ts';
+import { markGoverned, moveRepository } from '../tables/repositories.ts';
 import { recordAsked } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
-import { type OpenReview, openReview } from './open-review.ts';
-import { leaveClosed } from './record-merge.ts';
+import { leaveArchived, leaveClosed, leaveWaiting } from './leave.ts';
 import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
+import { begin, type Entered, enter, type UnderWay } from './under-way.ts';
 
 /** When the delivery that requested a review was committed. */
 interface Asked {
@@ -33,6 +33,15 @@ interface Asked {
 
 /** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
 const MAX_ATTEMPTS = 3;
+
+/** How an attempt has ended. */
+type Outcome =
+  /** There was nothing to review, or nothing that was not known. */
+  | 'over'
+  /** It is another by now than was judged, or has another name. */
+  | { readonly outdated: PullRequestRef }
+  /** `failure`: why comments are missing. */
+  | { readonly verdict: 'none' | Verdict['state']; readonly failure?: ForgeError | undefined };
 
 /**
  * Brings the review of a pull request up to date with its present state, whatever has happened to it and
@@ -48,52 +57,87 @@ export async function reviewPullRequest(
 ): Promise<'done' | 'overtaken'> {
   const { metrics, log } = deps;
   const stopTimer = metrics.reviewSeconds.startTimer();
-  const review = await openReview(deps, ref, signal);
 
-  async function attempts(): Promise<'done' | 'outdated'> {
+  function conclude({ verdict, failure }: Extract<Outcome, { readonly verdict: unknown }>): 'done' {
+    if (failure !== undefined) {
+      // The job comes back for the comments.
+      throw failure;
+    }
+    metrics.reviews.inc({ verdict });
+    if (verdict !== 'none') {
+      stopTimer();
+      metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
+    }
+    return 'done';
+  }
+
+  let now = ref;
+  try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await reviewOnce(deps, review, ref, asked);
-      if (outcome !== 'outdated') {
-        if (outcome !== 'over' && outcome !== 'archived') {
-          metrics.reviews.inc({ verdict: outcome });
-        }
-        if (outcome !== 'over' && outcome !== 'archived' && outcome !== 'none') {
-          stopTimer();
-          metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
-        }
+      const outcome = await reviewOnce(deps, now, asked, signal);
+      if (outcome === 'over') {
         return 'done';
       }
-    }
-    return 'outdated';
-  }
-
-  try {
-    if ((await attempts()) === 'done') {
-      return 'done';
+      if ('verdict' in outcome) {
+        return conclude(outcome);
+      }
+      const { repository, number } = outcome.outdated;
+      now = { repository, number };
     }
   } catch (error) {
-    if (review.isGoverned) {
-      // For the report, once it is given up. A verdict is saved together with it.
-      await markGoverned(deps.pool, review.claim().repository);
+    if (!(error instanceof LostClaimError)) {
+      throw error;
     }
-    const reason = error instanceof LostClaimError ? error : await leaveWaiting(deps, review, ref, error);
-    if (!(reason instanceof LostClaimError)) {
-      throw reason;
-    }
-    log.info({ ...ref }, 'a review ends early: a newer one has begun');
+    log.info({ ...now }, 'a review ends early: a newer one has begun');
     return 'overtaken';
   }
-  throw new ForgeError('unavailable', `${ref.repository}#${ref.number} kept changing while it was reviewed`);
+  throw new ForgeError('unavailable', `${now.repository}#${now.number} kept changing while it was reviewed`);
+}
+
+async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, signal: AbortSignal): Promise<Outcome> {
+  const { log } = deps;
+  const underWay = await begin(deps, ref, signal);
+  let read: PullRequestRead | undefined;
+  let entered: Entered | undefined;
+  try {
+    read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
+    if (read === undefined && !asked.isLastAttempt) {
+      throw new NotFoundYetError('the pull request was not found; looking again later');
+    }
+    if (read?.pullRequest.state === 'open') {
+      const { repository, number, baseCommit, archived } = read.pullRequest;
+      if (repository !== ref.repository) {
+        await moveRepository(deps.pool, ref.repository, repository);
+        return { outdated: { repository, number } };
+      }
+      if (archived) {
+        await leaveArchived(deps, underWay);
+        log.info({ ...ref }, 'nothing to review: the repository is archived');
+        return 'over';
+      }
+      // Without its base branch there is nothing to merge into.
+      if (baseCommit !== undefined) {
+        entered = await enter(deps, underWay, read);
+        return await reviewOpen(deps, { ...underWay, ...entered, askedAt: asked.at }, read, baseCommit);
+      }
+    }
+  } catch (error) {
+    throw await waiting(deps, underWay, entered, error);
+  }
+  await leaveClosed(deps, underWay, read?.pullRequest);
+  const why = read === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
+  log.info({ ...ref }, `nothing to review: the pull request ${why}`);
+  return 'over';
 }
 
 /** A job that waits for no longer may leave a success standing that may not hold any more. */
 const SHORT_WAIT_MS = 30_000;
 
 /** Before its job waits for a limit. Returns what it waits for: a success that still stands is tried again sooner. */
-async function leaveWaiting(
-  { log }: ReviewDeps,
-  review: OpenReview,
-  ref: PullRequestRef,
+async function waiting(
+  deps: ReviewDeps,
+  underWay: UnderWay,
+  entered: Entered | undefined,
   error: unknown,
 ): Promise<unknown> {
   const { retryAt = 0 } = error instanceof ForgeError ? error : {};
@@ -103,204 +147,158 @@ async function leaveWaiting(
   const time = new Date(retryAt).toISOString().slice(11, 16);
   const why = error instanceof JudgedTooOftenError ? error.message : 'the rate limit of the forge is used up';
   try {
-    await review.leaveWaiting(`Waits until ${time} UTC: ${why}`);
+    await leaveWaiting(deps, underWay, entered, `Waits until ${time} UTC: ${why}`);
     return error;
   } catch (err) {
-    log.warn({ err, ...ref }, 'a success could not be withdrawn before its review waits');
+    const { repository, number } = underWay.claim;
+    deps.log.warn({ err, repository, number }, 'a success could not be withdrawn before its review waits');
     const isPassing = !(err instanceof ForgeError) || err.kind === 'unavailable' || (err.retryAt ?? retryAt) < retryAt;
     return isPassing ? err : error;
   }
 }
 
-type Outcome = 'over' | 'archived' | 'outdated' | 'none' | Verdict['state'];
+/** A review of an open pull request. */
+interface Review extends UnderWay, Entered {
+  readonly askedAt: Date;
+}
 
-async function reviewOnce(
-  deps: ReviewDeps,
-  review: OpenReview,
-  ref: PullRequestRef,
-  { at: askedAt, isLastAttempt }: Asked,
-): Promise<Outcome> {
-  const read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
-  if (read === undefined && !isLastAttempt) {
-    throw new NotFoundYetError('the pull request was not found; looking again later');
-  }
-  if (read?.pullRequest.state !== 'open') {
-    return await endReview(deps, review, ref, read?.pullRequest);
-  }
+async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRead, commit: string): Promise<Outcome> {
+  const { pool, log } = deps;
+  const { claim, before, place, seen, publisher } = review;
   const { pullRequest } = read;
-  if (pullRequest.archived) {
-    return await leaveArchived(deps, review, ref);
-  }
-  const stored = await review.enter({ ...read, statuses: read.preloaded.statuses });
-  const preloaded =
-    stored === undefined
-      ? read.preloaded
-      : await withOwnComments(deps.forge, read, review.hasNoComments(), review.commentId);
-  if (stored !== undefined && hasComments(deps.forge.name, stored, preloaded)) {
-    await review.publish({ isUnchanged: true });
-    deps.log.info({ ...ref }, 'nothing to review: nothing has changed since the verdict');
+  const { repository, number } = pullRequest;
+  const rules = await rulesOf(deps, { repository, commit });
+  const inputs = inputsDigest({ pullRequest, rules: rules.sources }, { ...build, ...deps });
+  // Where the commit takes no more statuses, a new comment says so.
+  if (review.keepsVerdict && inputs !== undefined && before?.inputs === inputs && review.row?.takes !== 'nothing') {
+    await publisher.publish(place, { seen });
+    log.info({ repository, number }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
   deps.judgingLimit.count(pullRequest);
+  let { row } = review;
   const context: JudgeContext = {
     ...deps,
-    onWillJudge: async (_, policy) => {
-      // What anybody proposes is not in force.
-      review.isGoverned ||= policy === 'in-force';
-      await review.publishPending();
+    onWillJudge: async () => {
+      // What is stored is shown, unless that is a success.
+      row = await publisher.publish(place, { seen, withoutSuccess: true });
     },
-    onWillAsk: (facts) => recordAsked(deps.pool, review.claim(), facts),
-    recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
-    makers: makersIn(deps.pool),
+    onWillAsk: (facts) => recordAsked(pool, claim, facts),
+    recordedComments: (of, commentIds) => recordedComments(pool, of, commentIds),
+    makers: makersIn(pool),
   };
-  const result = await judgeOnce(context, { ...read, preloaded });
-  switch (result.kind) {
-    case 'over':
-      return await endReview(deps, review, ref, pullRequest);
-    case 'archived':
-      return await leaveArchived(deps, review, ref);
-    case 'no-policy':
-      return await releasePullRequest(deps, review, result, askedAt);
-    case 'judged':
-      return report(deps, review, result, preloaded, askedAt);
+  try {
+    const result = await judgeBy(context, read, rules);
+    return result.kind === 'judged'
+      ? await report(deps, { ...review, row }, { ...result, inputs }, read.preloaded)
+      : await release(deps, review, result);
+  } catch (error) {
+    if (rules.policy.kind !== 'absent') {
+      // For the report, once it is given up. A verdict is saved together with it.
+      await markGoverned(pool, repository);
+    }
+    throw error;
   }
 }
 
-async function endReview(
+/** No policy asks anything of it any more. */
+async function release(
   deps: ReviewDeps,
-  review: OpenReview,
-  ref: PullRequestRef,
-  pullRequest: PullRequest | undefined,
-): Promise<Outcome> {
-  if (pullRequest?.state === 'merged') {
-    review.settle();
-  }
-  await leaveClosed(deps, review, pullRequest);
-  const why = pullRequest === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
-  deps.log.info({ ...ref }, `nothing to review: the pull request ${why}`);
-  return 'over';
-}
-
-async function leaveArchived({ log }: ReviewDeps, review: OpenReview, ref: PullRequestRef): Promise<Outcome> {
-  await review.leaveUnchanged();
-  log.info({ ...ref }, 'nothing to review: the repository is archived');
-  return 'archived';
-}
-
-async function releasePullRequest(
-  deps: ReviewDeps,
-  review: OpenReview,
-  result: Extract<ReviewResult, { kind: 'no-policy' }>,
-  askedAt: Date,
+  review: Review,
+  result: Extract<Concluded, { kind: 'no-policy' }>,
 ): Promise<Outcome> {
   const { log } = deps;
+  const { claim, before, place, row, seen, askedAt } = review;
   const { pullRequest } = result;
   const { repository, number, url } = pullRequest;
-  const hasSpoken = review.hasSpoken();
-  // The policy may be back. Where nothing was posted before, nothing is released.
-  if (hasSpoken && !(await isCurrent(deps, result))) {
-    return 'outdated';
+  let failure: ForgeError | undefined;
+  // Where nothing was posted before, nothing is released.
+  if (before !== undefined && (before.verdict !== 'none' || !before.isJudged)) {
+    if (!(await isCurrent(deps, result))) {
+      // The policy is back.
+      return { outdated: pullRequest };
+    }
+    const withdrawn = await withdrawComments(review.forge, pullRequest, commentIdIn(before.url));
+    failure = withdrawn.failure;
+    logRefusals(log, pullRequest, withdrawn);
   }
   const verdict = { state: 'none', description: 'No policy', url } as const;
-  await saveAndRecord(deps, review.claim(), pullRequest, { ...verdict, result, askedAt });
-  await review.publish();
-  if (hasSpoken) {
-    for (const { what, error: err } of await withdrawComments(review.forge, pullRequest, review.commentId)) {
-      log.warn({ err, repository, number }, `the forge refused to remove: ${what}`);
-    }
-    await review.withdrewComments();
-  }
+  const isWhole = failure === undefined;
+  await saveAndRecord(deps, claim, pullRequest, { ...verdict, result: isWhole ? result : undefined, askedAt });
+  await review.publisher.publish(place, row === undefined ? { seen } : {});
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
-  return 'none';
+  return { verdict: 'none', failure };
 }
 
-type Judged = Extract<ReviewResult, { kind: 'judged' }>;
+type Judged = Extract<Concluded, { kind: 'judged' }> & { readonly inputs: string | undefined };
 
 /** Writes what has been judged, as long as it is still so. */
-async function report(
-  deps: ReviewDeps,
-  review: OpenReview,
-  result: Judged,
-  preloaded: PreloadedFacts,
-  askedAt: Date,
-): Promise<Outcome> {
+async function report(deps: ReviewDeps, review: Review, result: Judged, preloaded: PreloadedFacts): Promise<Outcome> {
   const { forge, enforce, log } = deps;
-  const { pullRequest, verdict, judgedBy } = result;
-  const { repository, number } = pullRequest;
+  const { pullRequest, verdict, rules } = result;
   if (!(await isCurrent(deps, result))) {
-    return 'outdated';
+    return { outdated: pullRequest };
   }
   const writesBefore = review.writes();
   const options = {
-    isUsedUp: await review.isFull(verdict.state),
+    isUsedUp: await review.publisher.isFull(review.place, verdict.state, review.row),
     comments: result.comments,
-    links: linksOf(forge.name, pullRequest, judgedBy),
-    hasNone: review.hasNoComments(),
-    commentId: review.commentId,
+    links: linksOf(forge.name, pullRequest, rules),
+    commentId: review.before && commentIdIn(review.before.url),
     enforce,
     preloaded,
   };
   const comments = await reportComments(review.forge, pullRequest, verdict, options);
-  if (comments.foundNone) {
-    await review.foundNoComments();
-  }
-  for (const { what, error } of comments.refusals) {
-    log.warn({ err: error, repository, number, what }, 'the forge refused a comment of the review');
-  }
+  logRefusals(log, pullRequest, comments);
   // Comments take their time, on GitHub a second each; a success must not be of what was there before them.
   const tookTime = review.writes() > writesBefore || comments.failure !== undefined;
   if (verdict.state === 'success' && tookTime && !(await isCurrent(deps, result))) {
-    return 'outdated';
+    return { outdated: pullRequest };
   }
-  await saveAndShow(deps, review, result, comments, askedAt);
-  if (comments.failure !== undefined) {
-    // The job comes back for the comments.
-    throw comments.failure;
+  await saveAndShow(deps, review, result, comments);
+  return { verdict: verdict.state, failure: comments.failure };
+}
+
+function logRefusals(log: ReviewDeps['log'], { repository, number }: PullRequestRef, { refusals }: Reported): void {
+  for (const { what, error: err } of refusals) {
+    log.warn({ err, repository, number, what }, 'the forge refused a comment of the review');
   }
-  return verdict.state;
 }
 
 /** Saves the verdict, and then shows it as the commit's status: never the other way around. */
-async function saveAndShow(
-  deps: ReviewDeps,
-  review: OpenReview,
-  result: Judged,
-  comments: Reported,
-  askedAt: Date,
-): Promise<void> {
+async function saveAndShow(deps: ReviewDeps, review: Review, result: Judged, comments: Reported): Promise<void> {
   const { enforce, metrics, log } = deps;
-  const { pullRequest, verdict, selfContained } = result;
-  const { repository, number, head, differenceBase } = pullRequest;
-  const canStand = selfContained && verdict.state !== 'error';
-  const alone =
-    canStand && comments.digest !== undefined && differenceBase !== undefined
-      ? { differenceBase, gatehouse: gatehouseDigest(deps, build), comments: comments.digest }
-      : undefined;
-  await saveAndRecord(deps, review.claim(), pullRequest, {
+  const { claim, before, place, row, seen, askedAt } = review;
+  const { pullRequest, verdict, evaluation } = result;
+  const { repository, number, head } = pullRequest;
+  const { refusals, failure, commentId } = comments;
+  const isWhole = refusals.length === 0 && failure === undefined;
+  await saveAndRecord(deps, claim, pullRequest, {
     state: verdict.state,
-    description: withRefusals(verdict.description, comments.refusals),
-    dryRun: withRefusals(notEnforced(verdict), comments.refusals),
-    url: commentUrl(pullRequest, comments.commentId),
-    commentId: comments.commentId,
+    description: withRefusals(verdict.description, refusals),
+    dryRun: withRefusals(notEnforced(verdict), refusals),
+    url: commentUrl(pullRequest, commentId),
     result,
-    alone,
+    // What is undecided, or not whole, is judged again.
+    inputs: result.isFixed && verdict.state !== 'error' && isWhole ? result.inputs : undefined,
     askedAt,
   });
-  countOverrides(deps, review, pullRequest, verdict);
-  countObserved(metrics, result.evaluation);
-  await review.publish();
+  countOverrides(deps, before?.overrides ?? [], pullRequest, verdict);
+  countObserved(metrics, evaluation);
+  // Unless nothing was published before it was judged, somebody may have set another one since.
+  await review.publisher.publish(place, { isCounted: true, ...(row === undefined && { seen }) });
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
 }
 
 /** Each override once, however often it is found. */
 function countOverrides(
   { metrics, log }: Pick<ReviewDeps, 'metrics' | 'log'>,
-  { overridesBefore }: Pick<OpenReview, 'overridesBefore'>,
+  before: readonly string[],
   { repository, number, head }: PullRequest,
   { overrides }: Verdict,
 ): void {
   for (const { ruleId, by, reason, commentId } of overrides?.inForce ?? []) {
-    if (!overridesBefore.includes(commentId)) {
+    if (!before.includes(commentId)) {
       metrics.overrides.inc();
       log.warn({ repository, number, head: head.sha, rule: ruleId, by, reason, commentId }, 'a rule was overridden');
     }

@@ -83,7 +83,7 @@ async function recheck(
 /** Whether the last time is long enough ago. A verdict from before is then not taken for the present one. */
 async function mayRecheck(pool: pg.Pool, { repository, number }: PullRequestRef): Promise<boolean> {
   const { rows } = await pool.query<{ soon: boolean }>(
-    `UPDATE gatehouse.reviews r SET judged_by = CASE WHEN soon THEN judged_by ELSE judged_by - 'alone' END
+    `UPDATE gatehouse.reviews r SET inputs_digest = CASE WHEN soon THEN inputs_digest END
        FROM (SELECT coalesce(rechecked_at > now() - make_interval(secs => $3), false) AS soon
                FROM gatehouse.reviews WHERE repository = $1 AND pull_request = $2) last
       WHERE repository = $1 AND pull_request = $2

@@ -1,22 +1,22 @@
 import { commitRows } from '../../audit/partitions.ts';
-import { type Concluded, recordOf, textsOf } from '../../audit/record-of.ts';
+import { recordOf, textsOf } from '../../audit/record-of.ts';
 import { readRecorded, verdictInserts } from '../../audit/record-verdict.ts';
 import { makeParameters } from '../../db/parameters.ts';
 import { WITH_WARNINGS } from '../../db/transaction.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import type { Alone } from '../../review/judged-by.ts';
+import type { Concluded } from '../../review/judge.ts';
 import { type Claim, LostClaimError } from '../tables/claim.ts';
 import { GOVERN } from '../tables/repositories.ts';
-import { type Judged, type SavedVerdict, verdictUpdate } from '../tables/reviews.ts';
-import type { OpenReviewDeps } from './open-review.ts';
+import { type HowJudged, type SavedVerdict, verdictUpdate } from '../tables/reviews.ts';
+import type { ReviewDeps } from './review-deps.ts';
 
 const TIMEOUT_MS = 10_000;
 
 interface Conclusion extends SavedVerdict {
   /** Undefined: the review was given up. */
   readonly result: Concluded | undefined;
-  /** As in JudgedBy. */
-  readonly alone?: Alone | undefined;
+  /** The inputs' digest, where nothing else decides it. */
+  readonly inputs?: string | undefined;
   readonly askedAt: Date;
 }
 
@@ -25,12 +25,12 @@ interface Conclusion extends SavedVerdict {
  * is computed from what is saved here, so that none is ever posted whose verdict is not in the record.
  */
 export async function saveAndRecord(
-  { pool, enforce }: Pick<OpenReviewDeps, 'pool' | 'enforce'>,
+  { pool, enforce }: Pick<ReviewDeps, 'pool' | 'enforce'>,
   claim: Claim,
   pullRequest: PullRequest,
-  { result, alone, askedAt, ...verdict }: Conclusion,
+  { result, inputs, askedAt, ...verdict }: Conclusion,
 ): Promise<void> {
-  const judged = result && judgedFrom(result, alone);
+  const judged = result && howJudged(result, inputs);
   const record = recordOf(pullRequest, verdict, result, { enforced: enforce });
   const options = { askedAt, texts: textsOf(result) };
   const recorded = await readRecorded(pool, record, options.texts);
@@ -51,16 +51,16 @@ export async function saveAndRecord(
 
 /** And not by one that its pull request only proposes. */
 function isByPolicyInForce(result: Concluded | undefined): boolean {
-  const { policyDigest, operatorPolicyDigest, baselineDigest } = result?.judgedBy ?? {};
+  const { policyDigest, operatorPolicyDigest, baselineDigest } = result?.rules ?? {};
   return (policyDigest ?? operatorPolicyDigest ?? baselineDigest) !== undefined;
 }
 
-function judgedFrom(result: Concluded, alone: Alone | undefined): Judged {
-  const overrides =
-    result.kind === 'judged' ? result.verdict.overrides?.inForce.map(({ commentId }) => commentId) : null;
-  return {
-    judgedBy: { ...result.judgedBy, ...(alone && { alone }) },
-    asks: result.kind === 'judged' ? result.asks : [],
-    overrides: overrides ?? null,
-  };
+function howJudged(result: Concluded, inputs: string | undefined): HowJudged {
+  const { rules } = result;
+  if (result.kind === 'no-policy') {
+    return { rules, compared: { facts: {} }, inputs: null, asks: [], overrides: null };
+  }
+  const { compared, asks, verdict } = result;
+  const overrides = verdict.overrides?.inForce.map(({ commentId }) => commentId) ?? null;
+  return { rules, compared, inputs: inputs ?? null, asks, overrides };
 }

@@ -4,7 +4,8 @@ import type { FactName } from '../../facts/table.ts';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { JudgedBy } from '../../review/judged-by.ts';
+import type { ComparedFacts } from '../../review/judge.ts';
+import type { RuleSources } from '../../review/rules-of.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 import { type HeadVerdict, PLACES_ON, type PlaceRow } from './statuses.ts';
 
@@ -14,12 +15,12 @@ export interface ReviewBefore {
   readonly baseBranch: string;
   /** Null: not judged yet; none: no policy asked for it. */
   readonly verdict: StatusState | 'none' | null;
-  /** Whether our comments may be on the pull request; null: unknown. */
-  readonly commented: boolean | null;
-  /** The forge's id of our comment in the conversation; null: unknown. */
-  readonly commentId: string | null;
-  /** Null: it was not judged. */
-  readonly judgedBy: JudgedBy | null;
+  /** The pull request's page, or our comment there. */
+  readonly url: string;
+  /** False: it was given up, or has been outdated since. */
+  readonly isJudged: boolean;
+  /** The inputs' digest; null: it was judged from more than a digest can be of. */
+  readonly inputs: string | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
   readonly overrides: readonly string[] | null;
   /** When the forge had last changed the pull request; null: not certain. */
@@ -37,8 +38,8 @@ export async function beginReview(
   const { rows } = await pool.query<ReviewBefore & { fence: string }>(
     `INSERT INTO gatehouse.reviews AS r (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", verdict, commented, overrides,
-               comment_id AS "commentId", judged_by AS "judgedBy", pull_request_updated_at AS "updatedAt", open,
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", verdict, url, rules IS NOT NULL AS "isJudged",
+               inputs_digest AS inputs, overrides, pull_request_updated_at AS "updatedAt", open,
                ${PLACES_ON('r.repository', 'r.head_sha')} AS places`,
     [repository, number],
   );
@@ -54,35 +55,22 @@ export async function requireClaim(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'SELECT FROM gatehouse.reviews', []);
 }
 
-/** Before the first comment is written: from then on our comments may be there. */
-export async function markCommented(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = true', []);
-}
-
-/** Afterwards, when all were looked for: there is none. */
-export async function markUncommented(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET commented = false', []);
-}
-
 /** Remembers what is under review. `keepsVerdict`: whether the verdict from before counts until there is another. */
 export async function recordHead(
   pool: pg.Pool,
   claim: Claim,
   { head, base, url, updatedAt }: PullRequest,
-  {
-    commented,
-    settled,
-    keepsVerdict,
-  }: { readonly commented: boolean | null; readonly settled: boolean; readonly keepsVerdict: boolean },
+  { settled, keepsVerdict }: { readonly settled: boolean; readonly keepsVerdict: boolean },
 ): Promise<void> {
   await changeClaimed(
     pool,
     claim,
+    // The address of our comment stays right.
     `UPDATE gatehouse.reviews
-        SET verdict = CASE WHEN $9 THEN verdict END, url = CASE WHEN $9 THEN url ELSE $6 END, head_sha = $4, base_branch = $5,
-            pull_request_updated_at = $7, open = true, commented = $8`,
+        SET verdict = CASE WHEN $8 THEN verdict END, url = CASE WHEN url = '' THEN $6 ELSE url END, head_sha = $4,
+            base_branch = $5, pull_request_updated_at = $7, open = true`,
     // Where a later change can have the same time, that time proves nothing: the next resync looks once more.
-    [head.sha, base.branch, url, settled ? updatedAt : null, commented, keepsVerdict],
+    [head.sha, base.branch, url, settled ? updatedAt : null, keepsVerdict],
   );
 }
 
@@ -99,13 +87,13 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'description' | 'url'> {
   readonly state: StatusState | 'none';
   /** The description where it is not enforced. */
   readonly dryRun?: string;
-  /** The forge's id of our comment in the conversation. Absent: what is stored of it stays. */
-  readonly commentId?: string | undefined;
 }
 
 /** How a verdict came about. */
-export interface Judged {
-  readonly judgedBy: JudgedBy;
+export interface HowJudged {
+  readonly rules: RuleSources;
+  readonly compared: ComparedFacts;
+  readonly inputs: string | null;
   readonly asks: readonly FactName[];
   /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
   readonly overrides: readonly string[] | null;
@@ -118,16 +106,18 @@ export interface Judged {
 export function verdictUpdate(
   { add }: Parameters,
   { repository, number, fence }: Claim,
-  { state, description, url, dryRun, commentId }: SavedVerdict,
-  judged: Judged | undefined,
+  { state, description, url, dryRun }: SavedVerdict,
+  judged: HowJudged | undefined,
 ): string {
+  const json = (value: object) => `${add(JSON.stringify(value))}::jsonb`;
   const how =
     judged === undefined
-      ? 'judged_by = NULL'
-      : `judged_by = ${add(JSON.stringify(judged.judgedBy))}::jsonb, asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
+      ? 'rules = NULL, inputs_digest = NULL'
+      : `rules = ${json(judged.rules)}, compared = ${json(judged.compared)}, inputs_digest = ${add(judged.inputs)},
+            asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
-            reviewed_at = now(), comment_id = coalesce(${add(commentId ?? null)}, comment_id), ${how}
+            reviewed_at = now(), ${how}
       WHERE repository = ${add(repository)} AND pull_request = ${add(number)} AND fence = ${add(fence)}`;
 }
 
@@ -142,7 +132,7 @@ export async function hasNoPolicy(pool: pg.Pool, repository: string): Promise<bo
 
 /** What was judged before may not be so any more: a resync looks at it again. */
 export async function markOutdated(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET judged_by = NULL', []);
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET rules = NULL, inputs_digest = NULL', []);
 }
 
 /** The pull request cannot be read, or not now. What was judged of it before may not be so any more. */
@@ -155,7 +145,8 @@ export async function markUnread(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = $4, description = $5, dry_run_description = NULL, judged_by = NULL, reviewed_at = now()`,
+        SET verdict = $4, description = $5, dry_run_description = NULL, rules = NULL, inputs_digest = NULL,
+            reviewed_at = now()`,
     [state, description],
   );
 }
@@ -208,12 +199,12 @@ export async function withoutVerdict(pool: pg.Pool, pullRequests: readonly Liste
     return { missed: [], unsettled: [] };
   }
   const { rows } = await pool.query<{ ordinal: string; judged: boolean; settled: boolean }>(
-    `SELECT open.ordinal, r.verdict IS NOT NULL AND r.judged_by IS NOT NULL AS judged,
+    `SELECT open.ordinal, r.verdict IS NOT NULL AND r.rules IS NOT NULL AS judged,
             r.pull_request_updated_at IS NOT NULL AS settled
        FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
               AS open (repository, pull_request, head_sha, base_branch, updated_at, ordinal)
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch)
-      WHERE r.verdict IS NULL OR r.judged_by IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
+      WHERE r.verdict IS NULL OR r.rules IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
     [
       pullRequests.map(({ repository }) => repository),
       pullRequests.map(({ number }) => number),

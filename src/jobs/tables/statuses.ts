@@ -83,7 +83,7 @@ function VERDICTS_ON(repository: string, headSha: string): string {
   return `coalesce((
     SELECT jsonb_agg(jsonb_build_object(
              'number', r.pull_request, 'url', r.url, 'baseBranch', r.base_branch, 'verdict', r.verdict,
-             'description', r.description, 'dryRun', r.dry_run_description, 'isJudged', r.judged_by IS NOT NULL)
+             'description', r.description, 'dryRun', r.dry_run_description, 'isJudged', r.rules IS NOT NULL)
              ORDER BY r.pull_request)
       FROM gatehouse.reviews r
      WHERE r.repository = ${repository} AND r.head_sha = ${headSha} AND r.open), '[]')`;

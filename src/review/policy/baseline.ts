@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { NO_PEOPLE_SETTINGS } from '../../facts/authors/people-settings.ts';
 import type { Forge } from '../../forges/port/forge.ts';
 import type { RepositoryIds, Visibility } from '../../forges/port/pull-request.ts';
-import type { SourceFile } from '../sources.ts';
+import type { PolicySources, SourceFile } from '../sources.ts';
 import type { Fault } from './faults.ts';
 import {
   describeMisnamed,
@@ -165,7 +165,12 @@ export function withBaseline(
     return loaded;
   }
   const own = loaded.kind === 'absent' ? NOTHING_READ : loaded;
-  const sources = { ...own.sources, baselineDigest: baseline.digest, baselineCommit: baseline.commit };
+  const sources: PolicySources = {
+    ...own.sources,
+    baselineDigest: baseline.digest,
+    baselineCommit: baseline.commit,
+    ...(hidden && { baselineHidden: true }),
+  };
   if (baseline.kind === 'broken') {
     const { faults } = baseline;
     return {

@@ -83,13 +83,14 @@ export async function loadPolicy(
   });
   const { repository: extendedRepository, ref } = own.policy.extends;
   const extendedTexts = extended.file === undefined ? [] : [sourceText(extended.file)];
-  const sources = {
+  const hidden = extended.file !== undefined && (await isHiddenIn(forge, extended.visibility, shownIn));
+  const sources: PolicySources & { readonly extendsName: string } = {
     ...read.sources,
     extendsName: `${extendedRepository}@${ref}`,
     ...(extendedTexts[0] === undefined ? {} : { extendsDigest: extendedTexts[0].digest }),
+    ...(hidden && { extendsHidden: true }),
   };
   const texts = [...read.texts, ...extendedTexts];
-  const hidden = extended.file !== undefined && (await isHiddenIn(forge, extended.visibility, shownIn));
   if (!extended.parsed.ok) {
     const { faults } = extended.parsed;
     return { kind: 'broken', faults: hidden ? hiddenFaults(sources.extendsName, faults) : faults, sources, texts };
@@ -236,12 +237,6 @@ function mayExtend(under: string, repository: string): boolean {
 
 function ownerOf(repository: string): string | undefined {
   return repository.split('/')[0]?.toLowerCase();
-}
-
-/** The digest of the policy at a commit, as in {@link PolicySources}; undefined when there is none. Parses nothing. */
-export async function policyDigest(forge: Forge, repository: string, commit: string): Promise<string | undefined> {
-  const file = await findPolicy(forge, repository, commit);
-  return file && digestOf(file);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { FORGES, type ForgeName } from '../../forges/port/forges.ts';
 import type { PullRequest } from '../../forges/port/pull-request.ts';
-import type { JudgedBy } from '../judged-by.ts';
+import type { RuleSources } from '../rules-of.ts';
 import type { Finding } from '../verdict.ts';
 
 /** Addresses of files on the forge. Undefined where there is none that is certain to be right. */
@@ -21,7 +21,7 @@ const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 export function linksOf(
   forge: ForgeName,
   { url, number, head }: PullRequest,
-  judgedBy: Pick<JudgedBy, 'baseSha' | 'policyDigest'>,
+  rules: Pick<RuleSources, 'baseSha' | 'policyDigest'>,
 ): Links {
   const { pullRequestSegment, filesAtCommitSegment } = FORGES[forge];
   const page = URL.canParse(url) ? encodeMarkdown(new URL(url).href) : '';
@@ -44,7 +44,7 @@ export function linksOf(
     page: (address) => pageOf(address, url),
     // The operator's policy is a file of no repository, and of an extended one only the branch or tag is known here.
     rule: ({ path, line, repository: extended }) =>
-      extended === undefined && judgedBy.policyDigest !== undefined ? fileAt(judgedBy.baseSha, path, line) : undefined,
+      extended === undefined && rules.policyDigest !== undefined ? fileAt(rules.baseSha, path, line) : undefined,
   };
 }
 
@@ -63,6 +63,11 @@ function pageOf(address: string, base: string): string | undefined {
 /** The comment's place on the page of its pull request, which all forges name alike; without a comment, the page. */
 export function commentUrl({ url }: PullRequest, commentId: string | undefined): string {
   return commentId !== undefined && /^\d+$/.test(commentId) ? `${url}#issuecomment-${commentId}` : url;
+}
+
+/** The id of the comment that {@link commentUrl} leads to. */
+export function commentIdIn(url: string): string | undefined {
+  return /#issuecomment-(\d+)$/.exec(url)?.[1];
 }
 
 /** What would end a link in Markdown, or mean something else in it. */

@@ -8,10 +8,9 @@ import type {
   PullRequestNow,
 } from '../../../src/forges/port/pull-request.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { conclude, judgeOnce, readChange, readFacts, readPolicy } from '../../../src/review/judge.ts';
-import type { LoadedPolicy } from '../../../src/review/policy/load.ts';
-import { parsePolicy } from '../../../src/review/policy/parse.ts';
+import { conclude, judgeOnce, readChange, readFacts } from '../../../src/review/judge.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
+import { IN_PROCESS } from '../../helpers/policies.ts';
 import test from '../../helpers/test.ts';
 import { policyOf } from './judge.ts';
 
@@ -24,7 +23,7 @@ const PULL_REQUEST: PullRequestNow = {
   changedFileCount: 1,
 };
 const HEAD = PULL_REQUEST.head.sha;
-const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, baseSha: BASE, writeAccess: async () => 'yes' as const };
+const SUBJECT = { pullRequest: PULL_REQUEST, preloaded: {}, writeAccess: async () => 'yes' as const };
 const NO_BASELINE = { fallback: undefined, baselineOf: async () => ({ kind: 'none' }) as const };
 const NOTHING_PROPOSED = { kind: 'absent' } as const;
 
@@ -35,12 +34,12 @@ const NOTED = 'id: noted, level: observe, require: { commits: { every: { signed_
 const OVERRIDABLE = rules(TITLED, NOTED).replace('rules:', 'override: { by: bob }\nrules:');
 
 const workers = {
-  parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
+  ...IN_PROCESS,
   evaluate: async (policy, facts, observed) => evaluate(policy, facts, observed),
 } as ReviewWorkers;
 
-const loaded = (text: string) =>
-  ({ kind: 'policy', policy: policyOf(text), sources: { policyDigest: 'p' }, texts: [] }) satisfies LoadedPolicy;
+const SOURCES = { baseSha: BASE, policyDigest: 'p' };
+const rulesIn = (text: string) => ({ policy: policyOf(text), sources: SOURCES, texts: [] });
 
 function changed(path: string): ChangedFile {
   const unread = { counted: false, diff: { kind: 'unread' } } as const;
@@ -97,37 +96,14 @@ function forgeOf({ policy, comments = [] }: { readonly policy?: string; readonly
   return { asked, context };
 }
 
-test('step 1: the policy is read at the commit of the base, then a verdict announced', async (t) => {
-  const { asked, context } = forgeOf({ policy: rules(TITLED) });
-  const { policy, own, hidden } = await readPolicy(context, SUBJECT);
-  t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'titled' }] } });
-  t.deepEqual(own, policy);
-  t.false(hidden);
-  t.deepEqual(asked, [`policy at ${BASE}`, 'will judge']);
-});
-
-test('step 1: no verdict is announced where there is no policy', async (t) => {
-  const { asked, context } = forgeOf();
-  t.is((await readPolicy(context, SUBJECT)).policy.kind, 'absent');
-  t.deepEqual([...new Set(asked)], [`policy at ${BASE}`]);
-});
-
-test('step 1: a given policy replaces that of the base, which is not read', async (t) => {
-  const { asked, context } = forgeOf({ policy: rules(TITLED) });
-  const replacementPolicy = { path: 'mine.yml', unusable: false, text: rules('id: mine, require: { label: ready }') };
-  const { policy } = await readPolicy({ ...context, replacementPolicy }, SUBJECT);
-  t.like(policy, { kind: 'policy', policy: { rules: [{ id: 'mine' }] } });
-  t.deepEqual(asked, ['will judge']);
-});
-
-test('step 2: files that came with it are read again only for their lines', async (t) => {
+test('step 1: files that came with it are read again only for their lines', async (t) => {
   const preloaded: PreloadedFacts = { changedFiles: { files: [changed('known.ts')], complete: true } };
   const paths = async (rule: string, came: PreloadedFacts) => {
     const { asked, context } = forgeOf();
     const { changedFiles } = await readChange(
       context,
       { ...SUBJECT, preloaded: came },
-      { policy: loaded(rules(rule)) },
+      { policy: { kind: 'policy', ...rulesIn(rules(rule)) } },
     );
     return [changedFiles.files.map(({ path }) => path), asked];
   };
@@ -139,7 +115,7 @@ test('step 2: files that came with it are read again only for their lines', asyn
   t.deepEqual(await paths(observed, preloaded), [['known.ts'], []], 'the forge cannot fail a review over them');
 });
 
-test('step 2: a change of the policy or of its cases is seen', async (t) => {
+test('step 1: a change of the policy or of its cases is seen', async (t) => {
   const { context } = forgeOf();
   for (const [path, proposesPolicy] of [
     ['a.ts', false],
@@ -152,20 +128,20 @@ test('step 2: a change of the policy or of its cases is seen', async (t) => {
   }
 });
 
-test('step 3: only what the rules in force need is read', async (t) => {
+test('step 2: only what the rules in force need is read', async (t) => {
   const { asked, context } = forgeOf();
   const files = { files: [changed('a.ts')], complete: true };
   const policy = policyOf(rules('id: reviewed, forbid: { changes_requested: true }', NOTED));
-  const facts = await readFacts(context, SUBJECT, policy, files);
+  const facts = await readFacts(context, SUBJECT, { policy, sources: SOURCES }, files);
   t.deepEqual(asked, ['reviews']);
   t.like(facts, { pullRequest: PULL_REQUEST, changedFiles: files, commits: { complete: false } });
   t.true(facts.reviews.complete);
 });
 
-test('step 3: checks are announced before they are read, and Gatehouse’s are left out', async (t) => {
+test('step 2: checks are announced before they are read, and Gatehouse’s are left out', async (t) => {
   const { asked, context } = forgeOf();
   const policy = policyOf(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'));
-  const { checks } = await readFacts(context, SUBJECT, policy, { files: [], complete: true });
+  const { checks } = await readFacts(context, SUBJECT, { policy, sources: SOURCES }, { files: [], complete: true });
   t.deepEqual(asked, ['will ask for checks', 'checks']);
   t.deepEqual(
     checks.checks.map(({ name }) => name),
@@ -176,33 +152,32 @@ test('step 3: checks are announced before they are read, and Gatehouse’s are l
 type Conclusion = Parameters<typeof conclude>;
 
 interface Beside {
-  readonly hidden?: boolean;
-  readonly overrides?: Conclusion[4]['overrides'];
-  readonly proposed?: Conclusion[3];
+  readonly overrides?: Conclusion[3]['overrides'];
+  readonly proposed?: Conclusion[2];
 }
 
 /** What is concluded of a policy, by these facts. */
 function concluded(text: string, facts: Facts, beside: Beside = {}) {
-  const { hidden = false, overrides, proposed = NOTHING_PROPOSED } = beside;
-  const policy = loaded(text);
-  const findings = { facts, evaluation: evaluate(policy.policy, facts), overrides };
-  return conclude(SUBJECT, policy, { hidden }, proposed, findings);
+  const { overrides, proposed = NOTHING_PROPOSED } = beside;
+  const known = rulesIn(text);
+  const findings = { facts, evaluation: evaluate(known.policy, facts), overrides };
+  return conclude(SUBJECT, known, proposed, findings);
 }
 
-test('step 5: a verdict says by what it was judged, and whether it depends on more', (t) => {
+test('step 4: a verdict says by what it was judged, and whether more was read for it', (t) => {
   const facts = factsOf({ title: 'things', checks: [{ name: 'build' }] });
   t.like(concluded(rules(TITLED), facts), {
-    ...{ kind: 'judged', selfContained: true, asks: [], approvals: null },
+    ...{ kind: 'judged', isFixed: true, asks: [], approvals: null },
     verdict: { state: 'failure', policyFaults: [] },
-    judgedBy: { baseSha: BASE, policyDigest: 'p', facts: {} },
+    rules: SOURCES,
+    compared: { facts: {} },
   });
-  t.false(concluded(rules(TITLED), facts, { hidden: true }).selfContained);
   const override = { ruleId: 'titled', by: 'bob', reason: 'hotfix', commentId: '1', at: '2026-01-02T10:00:00Z' };
   const overrides = { headSha: HEAD, complete: true, inForce: [override], refused: [], possible: [] };
-  t.like(concluded(rules(TITLED), facts, { overrides }), { selfContained: false, verdict: { state: 'success' } });
+  t.like(concluded(rules(TITLED), facts, { overrides }), { isFixed: false, verdict: { state: 'success' } });
   const others = concluded(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'), facts);
-  t.like(others, { asks: ['checks'], selfContained: false });
-  t.regex(others.judgedBy.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
+  t.like(others, { asks: ['checks'], isFixed: false });
+  t.regex(others.compared.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
 });
 
 test('what only observed rules need is neither compared nor asked for', (t) => {
@@ -210,15 +185,15 @@ test('what only observed rules need is neither compared nor asked for', (t) => {
     (predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`,
   );
   const facts = factsOf({ title: 'feat: things' });
-  t.like(concluded(rules(TITLED, ...observed), facts), { asks: [], approvals: null, judgedBy: { facts: {} } });
+  t.like(concluded(rules(TITLED, ...observed), facts), { asks: [], approvals: null, compared: { facts: {} } });
   const built = 'id: built, require: { checks: { name: build, is: success } }';
-  const { asks, judgedBy } = concluded(rules(built, ...observed), facts);
+  const { asks, compared } = concluded(rules(built, ...observed), facts);
   t.deepEqual(asks, ['checks']);
-  t.deepEqual(judgedBy.facts.checks?.parts, [], 'read without suites');
-  t.deepEqual(Object.keys(judgedBy.facts), ['checks']);
+  t.deepEqual(compared.facts.checks?.parts, [], 'read without suites');
+  t.deepEqual(Object.keys(compared.facts), ['checks']);
 });
 
-test('step 5: a proposed policy that is broken is no success', (t) => {
+test('step 4: a proposed policy that is broken is no success', (t) => {
   const policyFaults = [{ file: '.gatehouse.yml', line: 1, column: 1, message: 'no' }];
   const proposed = { kind: 'broken', faults: policyFaults, sources: {}, texts: [] } as const;
   const { verdict } = concluded(rules(TITLED), factsOf({ title: 'feat: things' }), { proposed });
@@ -234,7 +209,7 @@ test('the steps come in their order, and what is only observed is read after the
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
 });
 
-test('step 4: an override by whom the policy names makes a success', async (t) => {
+test('step 3: an override by whom the policy names makes a success', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('bob')] });
   const result = await judgeOnce(context, ONCE);
   t.like(result, { verdict: { state: 'success', findings: [{ ruleId: 'titled', override: { by: 'bob' } }] } });

@@ -1,0 +1,103 @@
+import { hash } from 'node:crypto';
+import { canonicalJson } from '../common/canonical-json.ts';
+import { readCodeOwners } from '../facts/code-owners.ts';
+import type { Needs } from '../facts/table.ts';
+import type { Forge } from '../forges/port/forge.ts';
+import type { RepositoryNow } from '../forges/port/pull-request.ts';
+import { rulesInForce } from './evaluation/observe.ts';
+import { canBeOverridden } from './overrides/override.ts';
+import { digestOfBaseline } from './policy/baseline.ts';
+import { type PolicyContext, type PolicyInForce, type PolicyPlace, policyInForce } from './policy/in-force.ts';
+import { extendedDigest } from './policy/load.ts';
+import { neededFacts } from './policy/needs.ts';
+import { operatorPolicyDigest } from './policy/operator-policy.ts';
+import { codeOwnersText, type PolicySources, type SourceText } from './sources.ts';
+
+/** By what pull requests into a branch are judged, beside what they and people say. */
+export interface Rules extends PolicyInForce {
+  readonly sources: RuleSources;
+  /** What the digests in `sources` are of. */
+  readonly texts: readonly SourceText[];
+}
+
+/** The same as SHA-256 digests in hexadecimal, stored with each verdict. Absent is what there was not, or what no rule needs. */
+export interface RuleSources extends PolicySources {
+  /** The base branch's commit that the policy and CODEOWNERS were read at. */
+  readonly baseSha: string;
+  readonly codeOwnersDigest?: string;
+  /** Of the operator's machine accounts. Absent: it does not matter who is one. */
+  readonly machineAccountsDigest?: string;
+}
+
+/** The only one who says by which texts a pull request is judged: reviews, the resync and commands all ask here. */
+export async function rulesOf(
+  context: PolicyContext,
+  { repository, commit, file }: Pick<PolicyPlace, 'repository' | 'file'> & { readonly commit: string },
+): Promise<Rules> {
+  const { forge } = context;
+  const inForce = await policyInForce(context, { repository, commit, file, shown: true });
+  const { policy } = inForce;
+  const { sources, texts } = policy.kind === 'absent' ? { sources: {}, texts: [] } : policy;
+  const needed = policy.kind === 'policy' ? neededFacts(rulesInForce(policy.policy)) : {};
+  const codeOwners =
+    needed.codeOwners === undefined ? undefined : codeOwnersText(await readCodeOwners(forge, repository, commit));
+  const asksWho = policy.kind === 'policy' && (needsPeople(needed) || canBeOverridden(policy.policy));
+  return {
+    ...inForce,
+    texts: codeOwners === undefined ? texts : [...texts, codeOwners],
+    sources: {
+      ...sources,
+      baseSha: commit,
+      ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
+      ...(asksWho && { machineAccountsDigest: machineAccountsDigest(forge) }),
+    },
+  };
+}
+
+/** The same, as far as it is known. */
+type KnownSources = { readonly [Name in keyof RuleSources]: RuleSources[Name] | undefined };
+
+/** One digest of all of them: wherever it is the same, so are the rules. */
+export function rulesDigest({ baseSha, baselineCommit, ...texts }: KnownSources): string {
+  return hash('sha256', canonicalJson(texts));
+}
+
+/**
+ * Whether pull requests into a branch are still judged by these rules, now that it is at this commit. At the same commit
+ * only what is read by name can differ, or what the operator sets.
+ */
+export async function areRules(
+  context: PolicyContext,
+  { repository, commit }: { readonly repository: string; readonly commit: string },
+  rules: RuleSources,
+): Promise<boolean> {
+  const now =
+    commit === rules.baseSha
+      ? { ...rules, ...(await namedNow(context, repository, rules)) }
+      : (await rulesOf(context, { repository, commit })).sources;
+  return rulesDigest(now) === rulesDigest(rules);
+}
+
+async function namedNow(
+  { forge, fallback, baselineOf, isMeant }: PolicyContext,
+  repository: string,
+  { policyDigest, extendsName, machineAccountsDigest: machines }: RuleSources,
+): Promise<Omit<KnownSources, 'baseSha'>> {
+  const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
+  return {
+    // Where a repository has a policy of its own, the operator's does not matter.
+    operatorPolicyDigest: policyDigest === undefined && fallback ? operatorPolicyDigest(fallback) : undefined,
+    machineAccountsDigest: machines && machineAccountsDigest(forge),
+    extendsDigest: extendsName && (await extendedDigest(forge, repository, extendsName, trusts)),
+    baselineDigest: digestOfBaseline(await baselineOf(repository)),
+  };
+}
+
+function machineAccountsDigest({ machineAccounts }: Pick<Forge, 'machineAccounts'>): string {
+  return hash('sha256', JSON.stringify(machineAccounts.toSorted()));
+}
+
+/** Whether it matters which accounts are machines. */
+function needsPeople({ reviews, conversations, commits }: Needs): boolean {
+  return reviews !== undefined || conversations !== undefined || commits?.includes('authors') === true;
+}
