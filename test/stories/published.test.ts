@@ -12,7 +12,13 @@ const gatehouse = shareStories(test, ALL_FORGES, { own: true });
 
 const SEQUENCES = sized(20, 100);
 const PARTS = sized(1, 10);
-const POLICY = "version: 1\nrules:\n  - { id: titled, require: { title: '^feat: ' } }\n";
+const POLICY_PATH = '.gatehouse.yml';
+const WORDS = ['feat', 'fix'] as const;
+
+/** Titles have to begin with this word. */
+const policyOf = (word: string) => `version: 1\nrules:\n  - { id: titled, require: { title: '^${word}: ' } }\n`;
+const POLICY = policyOf('feat');
+const extending = (repository: string) => `version: 1\nextends: ${repository}@main\nrules: []\n`;
 
 /** One step of a sequence. `which` chooses among what is there. */
 interface Step {
@@ -25,6 +31,8 @@ interface Step {
 
 interface World {
   readonly scene: Scene;
+  /** What its policy extends, if it extends one. */
+  readonly shared: Scene;
   readonly numbers: number[];
   readonly heads: string[];
   readonly groups: { readonly number: number; readonly headSha: string }[];
@@ -37,13 +45,13 @@ type Act = (world: World, step: Step) => unknown;
 
 const pullOf = ({ scene }: World, number: number) => scene.forge.pull(scene.repository, number);
 const branchOf = ({ which }: Step) => (which % 2 === 0 ? 'main' : 'next');
-const titleOf = ({ isGood }: Step) => (isGood ? 'feat: things' : 'things');
+const titleOf = ({ isGood, which }: Step) => (isGood ? `${WORDS[which % 2]}: things` : 'things');
 /** Each judged for itself: an author is judged for so often in an hour. */
 const authorIn = ({ scene }: World) => scene.repository.replace(/^.*\/(scene-\d+).*$/, 'author-of-$1');
 const newFile = (world: World) => ({ [`${++world.files}.txt`]: `${world.files}\n` });
 
-/** A merge may bring one, or take it away. */
-const hasPolicy = ({ forge, repository }: Scene, branch: string) => forge.has(repository, branch, '.gatehouse.yml');
+/** The policy of a branch. A merge may bring one, or take it away. */
+const policyAt = ({ forge, repository }: Scene, branch: string) => forge.textOf(repository, branch, POLICY_PATH);
 
 function some<T>(all: readonly T[], { which }: Step): T | undefined {
   return all[which % Math.max(1, all.length)];
@@ -111,11 +119,22 @@ const ACTIONS = {
     world.isHidden = true;
     await world.scene.rename(`${world.scene.repository.slice(5).replace(/-r\d$/, '')}-r${which}`);
   },
-  policy: async ({ scene }, step) => {
-    const branch = branchOf(step);
-    if (hasPolicy(scene, branch) !== step.isGood) {
-      await scene.push(branch, { '.gatehouse.yml': step.isGood ? POLICY : null });
+  policy: async ({ scene, shared }, { which }) => {
+    const branch = which % 2 === 0 ? 'main' : 'next';
+    const policy = [POLICY, policyOf('fix'), extending(shared.repository), undefined, POLICY][which >> 1];
+    if (policyAt(scene, branch) !== policy) {
+      await scene.push(branch, { [POLICY_PATH]: policy ?? null });
     }
+  },
+  share: async (world, { which, isGood }) => {
+    const { scene, shared } = world;
+    // Which policy a review reads that is under way, only the next resync can tell.
+    await scene.settled();
+    world.isHidden ||= !isGood;
+    await shared.loseWebhooks(!isGood);
+    await shared.push('main', { [POLICY_PATH]: policyOf(WORDS[which % 2] ?? '') });
+    await shared.settled();
+    await shared.loseWebhooks(false);
   },
   impersonate: onOpen(async (world, number, { which, isGood }) => {
     const { scene } = world;
@@ -195,11 +214,14 @@ async function comeToRest(world: World): Promise<void> {
 
 /** What a fresh judge would say: success, failure, or none without a policy. */
 function judge(world: World, number: number): string {
+  const { scene, shared } = world;
   const { title, baseBranch } = pullOf(world, number);
-  if (!hasPolicy(world.scene, baseBranch)) {
+  const own = policyAt(scene, baseBranch);
+  if (own === undefined) {
     return 'none';
   }
-  return title.startsWith('feat: ') ? 'success' : 'failure';
+  const rules = own.includes('extends') ? policyAt(shared, 'main') : own;
+  return WORDS.some((word) => title.startsWith(`${word}: `) && rules === policyOf(word)) ? 'success' : 'failure';
 }
 
 /** Each success that nobody has earned, in words. */
@@ -240,11 +262,12 @@ function wronglyShown(world: World): readonly string[] {
 }
 
 async function play(name: ForgeName, steps: readonly Step[]): Promise<World> {
-  const scene = gatehouse(name).scene({ '.gatehouse.yml': POLICY });
+  const scene = gatehouse(name).scene({ [POLICY_PATH]: POLICY });
+  const shared = gatehouse(name).scene({ [POLICY_PATH]: POLICY });
   scene.forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   scene.forge.graphql.points.remaining = Number.MAX_SAFE_INTEGER;
-  scene.forge.commit(scene.repository, 'next', { '.gatehouse.yml': POLICY });
-  const world: World = { scene, numbers: [], heads: [], groups: [], files: 0, isHidden: false };
+  scene.forge.commit(scene.repository, 'next', { [POLICY_PATH]: POLICY });
+  const world: World = { scene, shared, numbers: [], heads: [], groups: [], files: 0, isHidden: false };
   for (const step of steps) {
     await ACTIONS[step.action](world, step);
     await (step.settles ? scene.settled() : undefined);
@@ -263,8 +286,9 @@ for (const part of Array.from({ length: PARTS }, (_, index) => index + 1)) {
         const isForged = steps.some(({ action }) => action === 'impersonate');
         deepEqual([...unearned(world), ...(isForged ? [] : wronglyShown(world))], []);
         // So that the resyncs of later sequences do not look at it.
-        const { door, repository } = world.scene;
-        await door.database.query('DELETE FROM gatehouse.repositories WHERE name = $1', [repository]);
+        const { scene, shared } = world;
+        const names = [scene.repository, shared.repository];
+        await scene.door.database.query('DELETE FROM gatehouse.repositories WHERE name = ANY ($1)', [names]);
       });
       // Each smaller sequence would take as long as this one.
       await fc.assert(property, {

@@ -86,8 +86,8 @@ export function makeCommits(stage: Stage) {
       from.branches.delete(branch);
     },
     head: (repository: string, branch: string): string => find(repository).branches.get(branch) ?? '',
-    /** Whether a branch has a file. */
-    has: (repository: string, branch: string, path: string): boolean =>
-      commitOf(world, find(repository).branches.get(branch) ?? '').tree.has(path),
+    /** A file of a branch; undefined: it has none. */
+    textOf: (repository: string, branch: string, path: string): string | undefined =>
+      commitOf(world, find(repository).branches.get(branch) ?? '').tree.get(path)?.toString(),
   };
 }
