@@ -1,13 +1,9 @@
 import * as z from 'zod';
 import type { RequestedReviews } from '../forges/port/pull-request.ts';
-import { type CodeOwnersFile, codeOwners as codeOwnersFact, readCodeOwners } from './code-owners.ts';
 import { type AtForge, defineFact, NO_PERMISSIONS, type Subscription, type Webhook } from './fact.ts';
 import { AUTHOR, flag, names, text } from './given.ts';
 
-const ABSENT: CodeOwnersFile = { kind: 'absent' };
-
-/** `codeOwners`: that of the base branch. Only read where the author has withdrawn a request; otherwise absent. */
-const UNREAD = undefined as (RequestedReviews & { readonly codeOwners: CodeOwnersFile }) | undefined;
+const UNREAD = undefined as RequestedReviews | undefined;
 
 const withdrawn = z.strictObject(
   {
@@ -39,13 +35,7 @@ export const requestedReviews = defineFact({
   unreadAs: 'requested reviews',
   unreadAfter: ['invalid', 'too-large'],
   dependsOn: [],
-  async read({ forge, pullRequest, baseSha }) {
-    const requested = await forge.requestedReviews(pullRequest);
-    const author = pullRequest.author.toLowerCase();
-    const byAuthor = requested.history.some(({ kind, by }) => kind === 'withdrawn' && by.toLowerCase() === author);
-    const codeOwners = byAuthor ? await readCodeOwners(forge, pullRequest.repository, baseSha) : ABSENT;
-    return { ...requested, codeOwners };
-  },
+  read: ({ forge, pullRequest }) => forge.requestedReviews(pullRequest),
   change: { noticedBy: 'updated-at' },
   forges: {
     github: { permissions: NO_PERMISSIONS, webhooks: [webhook()] },
@@ -63,9 +53,8 @@ export const requestedReviews = defineFact({
         .describe('Requests of a review that were withdrawn before it was given. Default: none.'),
       requested_unread: flag.optional().describe('true: the requested reviews could not be read.'),
       author: text.optional().describe('A login. Default: alice.'),
-      ...codeOwnersFact.given.shape,
     },
-    of({ requested = [], requests_withdrawn = [], requested_unread, author = AUTHOR, ...ofOwners }) {
+    of({ requested = [], requests_withdrawn = [], requested_unread, author = AUTHOR }) {
       if (requested_unread === true) {
         return UNREAD;
       }
@@ -80,7 +69,6 @@ export const requestedReviews = defineFact({
             { kind: 'withdrawn' as const, reviewer, by },
           ];
         }),
-        codeOwners: codeOwnersFact.given.of(ofOwners),
       };
     },
   },

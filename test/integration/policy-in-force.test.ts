@@ -3,6 +3,7 @@ import { checkPolicy } from '../../src/commands/doctor/policy.ts';
 import { openJudging } from '../../src/composition/judging.ts';
 import { judge } from '../../src/review/judge.ts';
 import type { Policy } from '../../src/review/policy/policy.ts';
+import { areRules, rulesDigest } from '../../src/review/rules-of.ts';
 import { makeReviewWorkers } from '../../src/review/workers/review-workers.ts';
 import { forgesOf } from '../helpers/forges.ts';
 import ava from '../helpers/test.ts';
@@ -108,6 +109,16 @@ for (const name of FORGES) {
           ...{ workers, found: { forge: judging.forge, settings, repository: inspected }, operators },
         };
         const results = await checkPolicy(context);
+
+        if (!('rules' in review)) {
+          throw new Error('it was not judged');
+        }
+        const { rules, pullRequest } = review;
+        const place = { repository: asked, commit: pullRequest.baseCommit ?? '' };
+        t.true(await areRules(options, place, rules), 'the resync agrees');
+        const moved = simulated.commit(asked, 'main', { 'b.txt': 'b\n' });
+        t.true(await areRules(options, { ...place, commit: moved }, rules), 'also where the base branch has moved');
+        t.is(rulesDigest(JSON.parse(JSON.stringify(rules))), rulesDigest(rules), 'also as it is stored');
 
         const none = review.kind === 'judged' ? 'broken' : 'absent';
         const judged = review.kind === 'judged' ? review.evaluation?.rules : undefined;

@@ -155,6 +155,22 @@ test('only the publisher sets a status, and only tables know the table of status
   ]);
 });
 
+test('only rulesOf asks by which texts a pull request is judged', (t) => {
+  const asking = (name: string) => files.filter((file) => new RegExp(`(?<!function )\\b${name}\\(`).test(source(file)));
+  for (const name of ['operatorPolicyDigest', 'digestOfBaseline', 'extendedDigest']) {
+    t.deepEqual(asking(name), ['review/rules-of.ts'], name);
+  }
+  // The fact is what the file says at the same commit. Predicates read the text.
+  const reading = asking('readCodeOwners').filter((file) => !file.startsWith('review/predicates/'));
+  t.deepEqual(reading.sort(), ['facts/code-owners.ts', 'review/rules-of.ts']);
+  t.deepEqual(asking('policyInForce').sort(), [
+    'commands/doctor/policy.ts',
+    'commands/history/backtest.ts',
+    'jobs/review/run-command.ts',
+    'review/rules-of.ts',
+  ]);
+});
+
 test('only the configuration reads the environment', (t) => {
   const readers = files.filter((file) => /process\.env\b/.test(source(file)));
   // main hands it to the configuration; version reads what the image's build recorded.

@@ -13,7 +13,8 @@ export interface JudgedReview extends PullRequestRef {
   readonly baseBranch: string;
   /** Null: it was not judged. */
   readonly rules: RuleSources | null;
-  readonly compared: ComparedFacts | null;
+  /** Read where facts are compared. */
+  readonly compared?: ComparedFacts | null;
   /** Whether a webhook has told since who else pushed a commit of it. */
   readonly hasNewPusher?: boolean;
 }
@@ -121,7 +122,7 @@ function remember<Of extends readonly unknown[], Result>(
   };
 }
 
-const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", rules, compared`;
+const COLUMNS = `repository, pull_request AS number, head_sha AS "headSha", base_branch AS "baseBranch", rules`;
 
 /**
  * A push of a commit whose pushes matter, that no review has copied to its pull request. One that was taken to bring
@@ -143,7 +144,7 @@ const HAS_NEW_PUSHER = `r.compared->'unseenPushes' IS NOT NULL AND EXISTS (
 
 export async function reviewsOf(pool: pg.Pool, repository: string): Promise<readonly JudgedReview[]> {
   const { rows } = await pool.query<JudgedReview>(
-    `SELECT ${COLUMNS}, ${HAS_NEW_PUSHER} AS "hasNewPusher" FROM gatehouse.reviews r
+    `SELECT ${COLUMNS}, compared, ${HAS_NEW_PUSHER} AS "hasNewPusher" FROM gatehouse.reviews r
       WHERE repository = $1 AND head_sha <> '' ORDER BY pull_request`,
     [repository],
   );

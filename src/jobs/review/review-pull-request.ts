@@ -125,9 +125,15 @@ async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, s
     throw await waiting(deps, underWay, entered, error);
   }
   await leaveClosed(deps, underWay, read?.pullRequest);
-  const why = read === undefined ? 'does not exist, or Gatehouse’s account cannot see it' : 'is closed';
-  log.info({ ...ref }, `nothing to review: the pull request ${why}`);
+  log.info({ ...ref }, `nothing to review: the pull request ${whyOver(read?.pullRequest)}`);
   return 'over';
+}
+
+function whyOver(pullRequest: PullRequest | undefined): string {
+  if (pullRequest === undefined) {
+    return 'does not exist, or Gatehouse’s account cannot see it';
+  }
+  return pullRequest.state === 'open' ? 'has lost its base branch' : 'is closed';
 }
 
 /** A job that waits for no longer may leave a success standing that may not hold any more. */

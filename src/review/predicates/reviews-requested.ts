@@ -18,6 +18,7 @@ export const reviewsRequested = definePredicate({
     commits: ['authors'],
     merges: ['clean'],
     changedFiles: [],
+    codeOwners: [],
     ...neededMembers('requested', from?.teams ?? []),
   }),
   judge(from, { required }, facts) {

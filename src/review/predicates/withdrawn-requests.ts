@@ -54,12 +54,11 @@ function standsAfter(events: readonly ReviewerEvent[], hasNoSay: HasNoSay, facts
 }
 
 /** Whether CODEOWNERS may have asked for this review, as far as is known without the members of teams. */
-function mayOwn(reviewer: string, { requestedReviews, changedFiles }: Facts): boolean {
-  const file = requestedReviews?.codeOwners;
-  if (file === undefined || file.kind === 'absent') {
+function mayOwn(reviewer: string, { codeOwners, changedFiles }: Facts): boolean {
+  if (codeOwners.kind === 'absent') {
     return false;
   }
-  const read = file.kind === 'file' ? readCodeOwners(file.text, file.dialect) : undefined;
+  const read = codeOwners.kind === 'file' ? readCodeOwners(codeOwners.text, codeOwners.dialect) : undefined;
   if (read?.kind !== 'read' || !changedFiles.complete) {
     return true;
   }

@@ -88,6 +88,8 @@ export function makeCommits(stage: Stage) {
     head: (repository: string, branch: string): string => find(repository).branches.get(branch) ?? '',
     /** A file of a branch; undefined: it has none. */
     textOf: (repository: string, branch: string, path: string): string | undefined =>
-      commitOf(world, find(repository).branches.get(branch) ?? '').tree.get(path)?.toString(),
+      commitOf(world, find(repository).branches.get(branch) ?? '')
+        .tree.get(path)
+        ?.toString(),
   };
 }

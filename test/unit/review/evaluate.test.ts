@@ -125,7 +125,7 @@ const NEEDS: readonly (readonly [rule: string, facts: string])[] = [
   ["require: { author: ['@A/*', '@a/*'] }", 'teams author@a'],
   [
     "require: { all: [{ assignee: '@a/*' }, { reviews_requested: { from: '@a/*' } }] }",
-    'changedFiles commits authors merges clean requestedReviews triage assignees teams assignees@a requested@a',
+    'changedFiles commits authors merges clean requestedReviews triage assignees codeOwners teams assignees@a requested@a',
   ],
 ];
 

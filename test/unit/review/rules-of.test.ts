@@ -14,6 +14,7 @@ const rules = (...lines: readonly string[]) =>
   `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`;
 const TITLED = "id: titled, require: { title: '^feat: ' }";
 const OWNED = 'id: owned, require: { approvals: { count: 1, from: [CODEOWNERS] } }';
+const ASKED = 'id: asked, forbid: { reviews_requested: true }';
 const EXTENDING = `extends: ${SHARED}@main\n${rules(TITLED)}`;
 const NO_BASELINE: Baseline = { kind: 'none' };
 const OPERATORS = policyOf(rules('id: of-operator, require: { label: ready }'));
@@ -92,8 +93,8 @@ interface Change {
   readonly isShown?: true;
 }
 
-const owned = (codeOwners: string) => ({
-  own: { '.gatehouse.yml': rules(OWNED), ...(codeOwners && { CODEOWNERS: codeOwners }) },
+const owned = (codeOwners: string, rule = OWNED) => ({
+  own: { '.gatehouse.yml': rules(rule), ...(codeOwners && { CODEOWNERS: codeOwners }) },
 });
 const extending = { own: { '.gatehouse.yml': EXTENDING } };
 const own = (...lines: readonly string[]) => ({ own: { '.gatehouse.yml': rules(...lines) } });
@@ -105,6 +106,11 @@ const CHANGES: readonly Change[] = [
   { what: 'the policy is new', world: { own: {} }, change: own(TITLED) },
   { what: 'CODEOWNERS', world: owned('* @a'), change: owned('* @b') },
   { what: 'CODEOWNERS is new', world: owned(''), change: owned('* @b') },
+  {
+    what: 'CODEOWNERS, of who may withdraw a request',
+    world: owned('* @a', ASKED),
+    change: owned('* @b', ASKED),
+  },
   { what: 'the extended policy', world: extending, change: { shared: rules(TITLED) } },
   { what: 'the extended policy is gone', world: extending, change: { shared: undefined } },
   { what: 'a broken policy that extends', world: { ...extending, shared: 'rules: 7' }, change: { shared: 'rules: 8' } },
