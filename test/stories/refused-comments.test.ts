@@ -109,3 +109,22 @@ for (const name of FORGES) {
     t.is(scene.comments(number).length, 1, 'the job comes back for the comment');
   });
 }
+
+for (const name of FORGES) {
+  test(`${name}: a pull request without a policy is free though its old comments cannot be deleted, which follow`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'things' }));
+    t.is(scene.comments(number).length, 1);
+    const path = new RegExp(`^/repos/${scene.repository}/issues/comments/\\d+$`);
+    // More often than a request is repeated at once.
+    scene.forge.fault({ method: 'DELETE', path, times: 3, fault: { kind: 'status', status: 503 } });
+    const before = scene.forge.seen.length;
+    await scene.settled(scene.push('main', { '.gatehouse.yml': null }));
+    const made = scene.forge.seen.slice(before).map(({ method, path: asked }) => `${method} ${asked}`);
+    const freed = made.findIndex((request) => request.startsWith(`POST /repos/${scene.repository}/statuses/`));
+    const deleted = made.findLastIndex((request) => request.startsWith(`DELETE /repos/${scene.repository}/`));
+    t.true(freed >= 0 && freed < deleted, made.join('\n'));
+    t.is(scene.status(number)?.state, 'success');
+    t.deepEqual(scene.comments(number), []);
+  });
+}
