@@ -44,7 +44,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
   const isMeant = rememberExtended(pool, log);
   const { statusContext } = config;
-  const present = { forge, workers, fallback, baselineOf: baselines.of, statusContext, isMeant };
+  const present = { forge, fallback, baselineOf: baselines.of, statusContext, isMeant };
   const { wake, stop } = startWorker({
     // By name: a setting with the name of an optional dependency would be taken for it.
     enforce: worker.enforce,

@@ -52,7 +52,8 @@ export const QUEUES: Queues<JobDeps> = {
     needsForge: true,
     async run(deps, job) {
       const { data, createdOn, signal, retryCount, retryLimit } = job;
-      const asked = { at: createdOn, secondsAgo: secondsSinceQueued(job), isLastAttempt: retryCount >= retryLimit };
+      const tries = { isRetry: retryCount > 0, isLastAttempt: retryCount >= retryLimit };
+      const asked = { at: createdOn, secondsAgo: secondsSinceQueued(job), ...tries };
       const { reviewPullRequest } = await import('./review/review-pull-request.ts');
       if ((await reviewPullRequest(deps, data, asked, signal)) === 'overtaken') {
         // The newer one may be cut short before it writes. When it was not, one more review writes nothing.

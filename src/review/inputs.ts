@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../common/canonical-json.ts';
 import type { PullRequestNow } from '../forges/port/pull-request.ts';
-import type { PolicyContext } from './policy/in-force.ts';
-import { areRules, type RuleSources, rulesDigest } from './rules-of.ts';
+import { areRules, type RuleSources, type RulesContext, rulesDigest } from './rules-of.ts';
 
 /** What verdicts depend on, whatever is judged: another Gatehouse may judge otherwise. */
 export interface JudgedWith {
@@ -46,9 +45,9 @@ export function inputsDigest(
 
 /**
  * Whether the pull request and its rules are still those that were judged: what people and checks say starts a review of
- * its own. One read, where nothing moved.
+ * its own. One read, where nothing moved and nothing is read by name.
  */
-export async function isCurrent(context: PolicyContext, { pullRequest, rules }: Judged): Promise<boolean> {
+export async function isCurrent(context: RulesContext, { pullRequest, rules }: Judged): Promise<boolean> {
   const now = await context.forge.pullRequest(pullRequest);
   return (
     now?.baseCommit !== undefined &&

@@ -155,11 +155,14 @@ export async function judgeBy(
     await context.onWillJudge?.(pullRequest, 'in-force');
   }
   const change = await readChange(context, subject, rules);
-  const misnamed = await misnamedBy(change.changedFiles, async (meant) =>
-    meant === CASES_PATH
-      ? (await forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined
-      : rules.own.kind !== 'absent',
-  );
+  let readsBase = false;
+  const misnamed = await misnamedBy(change.changedFiles, async (meant) => {
+    if (meant !== CASES_PATH) {
+      return rules.own.kind !== 'absent';
+    }
+    readsBase = true;
+    return (await forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined;
+  });
   const policy = orProposed(rules.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
   if (policy.kind === 'absent') {
     return { kind: 'no-policy', pullRequest, rules: rules.sources };
@@ -174,7 +177,11 @@ export async function judgeBy(
     policy.kind === 'broken'
       ? notJudged(subject, policy.faults, rules, proposed)
       : await judgeByPolicy(context, subject, { ...rules, policy: policy.policy }, change, proposed);
-  return { ...result, verdict: withProposedPolicyFaults(result.verdict, misnamed) };
+  return {
+    ...result,
+    verdict: withProposedPolicyFaults(result.verdict, misnamed),
+    isFixed: result.isFixed && !readsBase,
+  };
 }
 
 /** Rules that can be used. */

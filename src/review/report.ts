@@ -2,7 +2,7 @@ import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import { FORGES } from '../forges/port/forges.ts';
 import { type OwnInlineComments, type PostedComment, statusDescription } from '../forges/port/postings.ts';
-import type { PreloadedFacts, PullRequestNow, PullRequestRef } from '../forges/port/pull-request.ts';
+import type { PreloadedFacts, PullRequestNow } from '../forges/port/pull-request.ts';
 import type { Comments } from './policy/comments.ts';
 import { REVIEW_MARKER, renderReview } from './rendering/comment.ts';
 import { fingerprintIn, renderInlines } from './rendering/inline.ts';
@@ -21,8 +21,7 @@ export interface Refusal {
 export interface ReportOptions {
   readonly comments: Comments;
   readonly links: Links;
-  /** The id of our comment in the conversation, where it is known. */
-  readonly commentId: string | undefined;
+  readonly left: LeftComment;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
   /** The commit takes no more statuses: the verdict is only shown here. */
@@ -30,6 +29,9 @@ export interface ReportOptions {
   /** Our comments, as far as they were read with the pull request. */
   readonly preloaded: PreloadedFacts;
 }
+
+/** Our comment in the conversation, as the last review left it. Without an id, it is not known whether there is one. */
+export type LeftComment = 'none' | { readonly id: string | undefined };
 
 export interface Reported {
   readonly refusals: readonly Refusal[];
@@ -52,60 +54,95 @@ export async function reportComments(
   verdict: Verdict,
   options: ReportOptions,
 ): Promise<Reported> {
-  const { commentId } = options;
-  const before = commentId === undefined ? {} : { commentId };
-  return orFailure(before, () => writeComments(forge, pullRequest, verdict, options));
+  return orFailure(options.left, () => writeComments(forge, pullRequest, verdict, options));
 }
 
-/** `before`: what is there where that fails. */
-async function orFailure(before: Pick<Reported, 'commentId'>, write: () => Promise<Reported>): Promise<Reported> {
+/** Where that fails, what was left may still be there. */
+async function orFailure(left: LeftComment, write: () => Promise<Reported>): Promise<Reported> {
   try {
     return await write();
   } catch (failure) {
     if (!(failure instanceof ForgeError)) {
       throw failure;
     }
-    return { refusals: [], failure, ...before };
+    return { refusals: [], failure, ...withId(idIn(left)) };
   }
 }
+
+const idIn = (left: LeftComment) => (left === 'none' ? undefined : left.id);
+
+const withId = (commentId: string | undefined) => (commentId === undefined ? {} : { commentId });
 
 async function writeComments(
   forge: Forge,
   pullRequest: PullRequestNow,
   verdict: Verdict,
-  { comments, links, commentId: before, enforce, isUsedUp, preloaded }: ReportOptions,
+  { comments, links, left, enforce, isUsedUp, preloaded }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
-    return withdrawComments(forge, pullRequest, before);
+    return withdrawComments(forge, pullRequest, left);
   }
-  const hasNone = pullRequest.commentCount === 0;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
   const refusedInlines = await refusalOf('comments at lines', async () => {
-    const own = hasNone
-      ? { comments: [], reviews: [] }
-      : (preloaded.ownInlineComments ?? (await forge.ownInlineComments(pullRequest, pullRequest.head.sha)));
+    const own = preloaded.ownInlineComments ?? (await readOwnInlines(forge, pullRequest, left));
     await reportInlines(forge, pullRequest, wanted, own);
   });
   const body = renderReview(verdict, { links, enforce, isUsedUp });
-  let commentId: string | undefined;
+  let commentId = idIn(left);
   const refusedComment = await refusalOf('comment', async () => {
-    const own = hasNone ? [] : (preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, before)));
+    const own = preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, left));
     commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });
-  return { refusals: [...refusedComment, ...refusedInlines], ...(commentId === undefined ? {} : { commentId }) };
+  return { refusals: [...refusedComment, ...refusedInlines], ...withId(commentId) };
 }
 
-/**
- * Our comments in the conversation; of the review that of `id` alone, where there is one and the forge lists all
- * comments at once: what others write there can make the list too large to be read.
- */
+/** Our comments in the conversation. */
 async function readOwnComments(
   forge: Forge,
-  ref: PullRequestRef,
-  id: string | undefined,
+  pullRequest: PullRequestNow,
+  left: LeftComment,
 ): Promise<readonly PostedComment[]> {
-  const own = id === undefined ? undefined : await forge.ownComment?.(ref, id);
-  return own === undefined ? forge.ownComments(ref) : [own];
+  if (pullRequest.commentCount === 0) {
+    return [];
+  }
+  return orIfTooLarge(
+    () => forge.ownComments(pullRequest),
+    async () => {
+      if (left === 'none') {
+        return [];
+      }
+      const own = left.id === undefined ? undefined : await forge.ownComment?.(pullRequest, left.id);
+      return own && [own];
+    },
+  );
+}
+
+async function readOwnInlines(
+  forge: Forge,
+  pullRequest: PullRequestNow,
+  left: LeftComment,
+): Promise<OwnInlineComments> {
+  const none = { comments: [], reviews: [] };
+  if (pullRequest.commentCount === 0) {
+    return none;
+  }
+  return orIfTooLarge(
+    () => forge.ownInlineComments(pullRequest, pullRequest.head.sha),
+    async () => (left === 'none' ? none : undefined),
+  );
+}
+
+/** Strangers must not keep our comments away by writing more than can be read. */
+async function orIfTooLarge<Own>(read: () => Promise<Own>, otherwise: () => Promise<Own | undefined>): Promise<Own> {
+  try {
+    return await read();
+  } catch (error) {
+    const own = error instanceof ForgeError && error.kind === 'too-large' ? await otherwise() : undefined;
+    if (own === undefined) {
+      throw error;
+    }
+    return own;
+  }
 }
 
 const REFUSALS: readonly ForgeError['kind'][] = ['refused', 'invalid', 'too-large'];
@@ -132,30 +169,23 @@ export function withRefusals(description: string, refusals: readonly Refusal[]):
 }
 
 /** Removes all comments of Gatehouse, as after the policy was deleted. */
-export function withdrawComments(
-  forge: Forge,
-  pullRequest: PullRequestNow,
-  commentId: string | undefined,
-): Promise<Reported> {
-  return orFailure({}, async () => {
-    if (pullRequest.commentCount === 0) {
-      return { refusals: [] };
-    }
+export function withdrawComments(forge: Forge, pullRequest: PullRequestNow, left: LeftComment): Promise<Reported> {
+  return orFailure(left, async () => {
     const ofComment = await refusalOf('comment', async () => {
-      for (const { id, body } of await readOwnComments(forge, pullRequest, commentId)) {
+      for (const { id, body } of await readOwnComments(forge, pullRequest, left)) {
         if (body.startsWith(REVIEW_MARKER)) {
           await forge.deleteComment(pullRequest, id);
         }
       }
     });
     const ofInlines = await refusalOf('comments at lines', async () => {
-      const { comments, reviews } = await forge.ownInlineComments(pullRequest, pullRequest.head.sha);
+      const { comments, reviews } = await readOwnInlines(forge, pullRequest, left);
       const ids = comments.flatMap(({ id, body }) => (fingerprintIn(body) === undefined ? [] : [id]));
       if (ids.length > 0) {
         await forge.withdrawInlineComments(pullRequest, ids, RESOLVED_NOTE, reviews);
       }
     });
-    return { refusals: [...ofComment, ...ofInlines] };
+    return { refusals: [...ofComment, ...ofInlines], ...withId(ofComment.length > 0 ? idIn(left) : undefined) };
   });
 }
 

@@ -8,10 +8,10 @@ import { rulesInForce } from './evaluation/observe.ts';
 import { canBeOverridden } from './overrides/override.ts';
 import { digestOfBaseline } from './policy/baseline.ts';
 import { type PolicyContext, type PolicyInForce, type PolicyPlace, policyInForce } from './policy/in-force.ts';
-import { extendedDigest } from './policy/load.ts';
+import { extendedDigest, findPolicy } from './policy/load.ts';
 import { neededFacts } from './policy/needs.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
-import { codeOwnersText, type PolicySources, type SourceText } from './sources.ts';
+import { codeOwnersText, digestOf, type PolicySources, type SourceText } from './sources.ts';
 
 /** By what pull requests into a branch are judged, beside what they and people say. */
 export interface Rules extends PolicyInForce {
@@ -29,7 +29,10 @@ export interface RuleSources extends PolicySources {
   readonly machineAccountsDigest?: string;
 }
 
-/** The only one who says by which texts a pull request is judged: reviews, the resync and commands all ask here. */
+/** What texts are read with. */
+export type RulesContext = Omit<PolicyContext, 'workers'>;
+
+/** The only one who says by which texts a pull request is judged. */
 export async function rulesOf(
   context: PolicyContext,
   { repository, commit, file }: Pick<PolicyPlace, 'repository' | 'file'> & { readonly commit: string },
@@ -63,26 +66,39 @@ export function rulesDigest({ baseSha, baselineCommit, ...texts }: KnownSources)
 }
 
 /**
- * Whether pull requests into a branch are still judged by these rules, now that it is at this commit. At the same commit
- * only what is read by name can differ, or what the operator sets.
+ * Whether pull requests into a branch are still judged by these rules, now that it is at this commit. Nothing is parsed:
+ * where all texts are the same, so is what they ask for. Who can see them is not asked again.
  */
 export async function areRules(
-  context: PolicyContext,
+  context: RulesContext,
   { repository, commit }: { readonly repository: string; readonly commit: string },
   rules: RuleSources,
 ): Promise<boolean> {
-  const now =
-    commit === rules.baseSha
-      ? { ...rules, ...(await namedNow(context, repository, rules)) }
-      : (await rulesOf(context, { repository, commit })).sources;
+  // At the same commit, the repository has the same files.
+  const own = commit === rules.baseSha ? {} : await ownTexts(context.forge, repository, commit, rules);
+  const now = { ...rules, ...own, ...(await namedTexts(context, repository, rules)) };
   return rulesDigest(now) === rulesDigest(rules);
 }
 
-async function namedNow(
-  { forge, fallback, baselineOf, isMeant }: PolicyContext,
+async function ownTexts(
+  forge: Forge,
+  repository: string,
+  commit: string,
+  { codeOwnersDigest: owners }: RuleSources,
+): Promise<Pick<KnownSources, 'policyDigest' | 'codeOwnersDigest'>> {
+  const policy = await findPolicy(forge, repository, commit);
+  return {
+    policyDigest: policy && digestOf(policy),
+    codeOwnersDigest: owners && codeOwnersText(await readCodeOwners(forge, repository, commit))?.digest,
+  };
+}
+
+/** What is read by name, or set by the operator. */
+async function namedTexts(
+  { forge, fallback, baselineOf, isMeant }: RulesContext,
   repository: string,
   { policyDigest, extendsName, machineAccountsDigest: machines }: RuleSources,
-): Promise<Omit<KnownSources, 'baseSha'>> {
+): Promise<Omit<KnownSources, 'baseSha' | 'policyDigest' | 'codeOwnersDigest'>> {
   const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
   return {
     // Where a repository has a policy of its own, the operator's does not matter.

@@ -25,7 +25,6 @@ export const IN_PROCESS: PolicyWorkers = {
 
 /** For `readPresentRules`: neither an operator's policy nor a baseline. */
 export const NO_OPERATOR_POLICIES = {
-  workers: IN_PROCESS,
   fallback: undefined,
   baselineOf: async () => ({ kind: 'none' as const }),
   statusContext: 'gatehouse/{base}',

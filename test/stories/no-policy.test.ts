@@ -92,3 +92,20 @@ test('github: a merge group without a policy hears nothing of a queue, whether i
     t.deepEqual(scene.states(headSha), [], queue);
   }
 });
+
+for (const name of new Set([...FORGES, 'github'] as const)) {
+  test(`${name}: no comment stays of a policy that was there for a moment`, async (t) => {
+    const scene = gatehouse(name).scene({ 'README.md': 'hello\n' });
+    const number = await scene.settled(scene.open(CHANGE, { title: 'Bad' }));
+    const warning = "version: 1\nrules: [{ id: t, level: warn, require: { title: '^feat' } }]\n";
+    let said = 0;
+    scene.when('POST', new RegExp(`^/repos/${scene.repository}/issues/\\d+/comments$`), () => {
+      said += 1;
+      scene.forge.commit(scene.repository, 'main', { '.gatehouse.yml': null });
+    });
+    await scene.settled(scene.push('main', { '.gatehouse.yml': warning }));
+    await scene.settled(scene.tell({ kind: 'push', branch: 'main' }));
+    t.is(said, 1);
+    t.deepEqual(scene.comments(number), []);
+  });
+}

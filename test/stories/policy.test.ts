@@ -137,6 +137,17 @@ for (const name of FORGES) {
     t.is((await judged(story.scene(extending(repository)), TWO_FILES)).state, 'success');
   });
 
+  test(`${name}: a success beside cases never stands once the base has lost the file that it reads`, async (t) => {
+    const scene = gatehouse(name).scene({
+      '.gatehouse.yml': LENIENT,
+      '.gatehouse.test.yml': 'version: 1\ncases: []\n',
+    });
+    const { number, state } = await judged(scene, { '.gatehouse.test.yaml': 'a\n' });
+    t.is(state, 'success', 'what is read has the right name');
+    await scene.settled(scene.push('main', { '.gatehouse.test.yml': null }));
+    t.is(await scene.judge(number), 'failure');
+  });
+
   test(`${name}: extends rejects another owner, and a chain`, async (t) => {
     const { forge, ...story } = gatehouse(name);
     forge.createRepository('rivals/secrets', { '.gatehouse.yml': STRICT });

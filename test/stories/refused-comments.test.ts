@@ -42,8 +42,10 @@ for (const name of FORGES) {
 }
 
 /** As where strangers have written more than is read of a list. */
-function overflow({ forge, repository }: Scene, number: number): void {
-  forge.comment(repository, number, 'mallory', 'x'.repeat(17_000_000));
+function overflow({ forge, repository }: Scene, number: number, times = 1): void {
+  for (let time = 0; time < times; time++) {
+    forge.comment(repository, number, 'mallory', 'x'.repeat(17_000_000));
+  }
 }
 
 for (const name of new Set([...FORGES, 'gitea'] as const)) {
@@ -72,6 +74,31 @@ test('gitea: comments of strangers that are too much to be read hide none of our
   t.regex(scene.comments(number).join(), /conventional-title/);
   t.is(scene.status(number)?.description, '1 of 1 rule failed: conventional-title');
 });
+
+for (const name of new Set([...FORGES, 'gitea'] as const)) {
+  test(`${name}: strangers never keep the first comment away, nor mar the status, by writing too much to be read`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'feat: good' }));
+    overflow(scene, number, 3);
+    await scene.settled(scene.edit(number, { title: 'feat: better' }));
+    t.deepEqual(scene.status(number), { state: 'success', description: 'The rule that applies is met' });
+    await scene.settled(scene.edit(number, { title: 'Bad' }));
+    t.deepEqual(scene.status(number), { state: 'failure', description: '1 of 1 rule failed: conventional-title' });
+    t.is(scene.comments(number).filter((body) => body.includes('conventional-title')).length, 1);
+  });
+
+  test(`${name}: a comment that the forge writes after all is not there twice for good`, async (t) => {
+    const scene = gatehouse(name).scene(TITLED);
+    const path = new RegExp(`^/repos/${scene.repository}/issues/\\d+/comments$`);
+    scene.forge.fault({ method: 'POST', path, times: 1, fault: { kind: 'late' } });
+    const number = await scene.settled(scene.open({ 'a.txt': 'a\n' }, { title: 'Bad' }));
+    t.is(scene.status(number)?.state, 'failure');
+    scene.forge.carryOutLate();
+    t.is(scene.comments(number).length, 2);
+    await scene.judge(number);
+    t.is(scene.comments(number).length, 1);
+  });
+}
 
 test('gitea: the status goes out though comments at lines fail with 500', async (t) => {
   const scene = gatehouse('gitea').scene(FILES);

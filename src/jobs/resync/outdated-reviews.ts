@@ -4,8 +4,7 @@ import { isFactName } from '../../facts/table.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { YesNo } from '../../forges/port/yes-no.ts';
 import type { ComparedFacts } from '../../review/judge.ts';
-import type { PolicyContext } from '../../review/policy/in-force.ts';
-import { areRules, type RuleSources, rulesDigest } from '../../review/rules-of.ts';
+import { areRules, type RuleSources, type RulesContext, rulesDigest } from '../../review/rules-of.ts';
 import { isReviewRunning } from '../queue/under-review.ts';
 
 export interface JudgedReview extends PullRequestRef {
@@ -41,7 +40,7 @@ interface CompareOptions {
 }
 
 /** What the present is read with. */
-export interface PresentContext extends PolicyContext {
+export interface PresentContext extends RulesContext {
   /** The name of the commit status, `{base}` for the base branch. */
   readonly statusContext: string;
 }
@@ -52,7 +51,7 @@ export function readPresentRules(context: PresentContext): PresentRules {
   const compareRules = remember(
     ({ repository, rules }: JudgedReview & { readonly rules: RuleSources }, commit: string) =>
       areRules(once, { repository, commit }, rules),
-    ({ repository, rules }, commit) => [repository, commit, rules.baseSha, rulesDigest(rules)],
+    ({ repository, rules }, commit) => [repository, commit, String(commit === rules.baseSha), rulesDigest(rules)],
   );
 
   async function haveFactsChanged(review: JudgedReview, told: CompareOptions['told']): Promise<boolean> {
@@ -91,7 +90,7 @@ export function readPresentRules(context: PresentContext): PresentRules {
 }
 
 /** What is read by name is the same for many repositories of an owner. */
-function eachOnce<Context extends PolicyContext>(context: Context): Context {
+function eachOnce(context: RulesContext): RulesContext {
   const { forge, baselineOf, isMeant } = context;
   const ownerOf = (repository: string) => repository.split('/')[0]?.toLowerCase() ?? '';
   const { branchCommit, tagCommit, repository } = forge;

@@ -4,7 +4,13 @@ import { inputsDigest, isCurrent } from '../../review/inputs.ts';
 import { type Concluded, type JudgeContext, judgeBy } from '../../review/judge.ts';
 import { pathsAtBase } from '../../review/policy/paths.ts';
 import { commentIdIn, commentUrl, linksOf } from '../../review/rendering/links.ts';
-import { type Reported, reportComments, withdrawComments, withRefusals } from '../../review/report.ts';
+import {
+  type LeftComment,
+  type Reported,
+  reportComments,
+  withdrawComments,
+  withRefusals,
+} from '../../review/report.ts';
 import { rulesOf } from '../../review/rules-of.ts';
 import { notEnforced, type Verdict } from '../../review/verdict.ts';
 import { build } from '../../version.ts';
@@ -13,7 +19,7 @@ import { LostClaimError } from '../tables/claim.ts';
 import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned, moveRepository } from '../tables/repositories.ts';
-import { recordAsked } from '../tables/reviews.ts';
+import { type ReviewBefore, recordAsked, recordHead } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
 import { leaveArchived, leaveClosed, leaveWaiting } from './leave.ts';
@@ -27,6 +33,8 @@ interface Asked {
   readonly at: Date;
   /** By a monotonic clock, which nobody can set. */
   readonly secondsAgo: () => number;
+  /** Whether it was tried before: what that has written may still be carried out. */
+  readonly isRetry: boolean;
   /** Whether the job is not tried again. */
   readonly isLastAttempt: boolean;
 }
@@ -115,17 +123,26 @@ async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, s
         log.info({ ...ref }, 'nothing to review: the repository is archived');
         return 'over';
       }
-      // Without its base branch there is nothing to merge into.
+      entered = await enter(deps, underWay, read);
       if (baseCommit !== undefined) {
-        entered = await enter(deps, underWay, read);
-        return await reviewOpen(deps, { ...underWay, ...entered, askedAt: asked.at }, read, baseCommit);
+        return await reviewOpen(deps, { ...underWay, ...entered, asked }, read, baseCommit);
       }
+    }
+    // A merged one may keep its success, whatever its record waits for.
+    if (read?.pullRequest.state !== 'merged') {
+      const left = entered === undefined ? underWay : { ...underWay, placeBefore: entered.place };
+      return await endReview(deps, left, read?.pullRequest);
     }
   } catch (error) {
     throw await waiting(deps, underWay, entered, error);
   }
-  await leaveClosed(deps, underWay, read?.pullRequest);
-  log.info({ ...ref }, `nothing to review: the pull request ${whyOver(read?.pullRequest)}`);
+  return endReview(deps, underWay, read?.pullRequest);
+}
+
+async function endReview(deps: ReviewDeps, underWay: UnderWay, pullRequest: PullRequest | undefined): Promise<Outcome> {
+  await leaveClosed(deps, underWay, pullRequest);
+  const { repository, number } = underWay.claim;
+  deps.log.info({ repository, number }, `nothing to review: the pull request ${whyOver(pullRequest)}`);
   return 'over';
 }
 
@@ -165,7 +182,7 @@ async function waiting(
 
 /** A review of an open pull request. */
 interface Review extends UnderWay, Entered {
-  readonly askedAt: Date;
+  readonly asked: Asked;
 }
 
 async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRead, commit: string): Promise<Outcome> {
@@ -186,6 +203,10 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
   const context: JudgeContext = {
     ...deps,
     onWillJudge: async () => {
+      if (before?.verdict === 'none') {
+        // From now on there may be comments of ours.
+        await recordHead(pool, claim, pullRequest, { settled: read.settled === 'yes', keepsVerdict: false });
+      }
       // What is stored is shown, unless that is a success.
       row = await publisher.publish(place, { seen, withoutSuccess: true });
     },
@@ -214,9 +235,9 @@ async function release(
   result: Extract<Concluded, { kind: 'no-policy' }>,
 ): Promise<Outcome> {
   const { log } = deps;
-  const { claim, before, place, row, seen, askedAt } = review;
+  const { claim, before, place, row, seen, asked } = review;
   const { pullRequest } = result;
-  const { repository, number, url } = pullRequest;
+  const { repository, number } = pullRequest;
   let failure: ForgeError | undefined;
   // Where nothing was posted before, nothing is released.
   if (before !== undefined && (before.verdict !== 'none' || !before.isJudged)) {
@@ -224,13 +245,16 @@ async function release(
       // The policy is back.
       return { outdated: pullRequest };
     }
-    const withdrawn = await withdrawComments(review.forge, pullRequest, commentIdIn(before.url));
+    const withdrawn = await withdrawComments(review.forge, pullRequest, leftBy(before));
     failure = withdrawn.failure;
     logRefusals(log, pullRequest, withdrawn);
   }
-  const verdict = { state: 'none', description: 'No policy', url } as const;
-  const isWhole = failure === undefined;
-  await saveAndRecord(deps, claim, pullRequest, { ...verdict, result: isWhole ? result : undefined, askedAt });
+  const how =
+    failure === undefined
+      ? { url: pullRequest.url, result }
+      : { url: before?.url ?? pullRequest.url, result: undefined };
+  const verdict = { state: 'none', description: 'No policy', ...how } as const;
+  await saveAndRecord(deps, claim, pullRequest, { ...verdict, askedAt: asked.at });
   await review.publisher.publish(place, row === undefined ? { seen } : {});
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
   return { verdict: 'none', failure };
@@ -250,7 +274,7 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
     isUsedUp: await review.publisher.isFull(review.place, verdict.state, review.row),
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, rules),
-    commentId: review.before && commentIdIn(review.before.url),
+    left: leftBy(review.before),
     enforce,
     preloaded,
   };
@@ -265,6 +289,12 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
   return { verdict: verdict.state, failure: comments.failure };
 }
 
+/** A verdict that leads to no comment has none. */
+function leftBy(before: ReviewBefore | undefined): LeftComment {
+  const id = before && commentIdIn(before.url);
+  return id === undefined && before?.isJudged ? 'none' : { id };
+}
+
 function logRefusals(log: ReviewDeps['log'], { repository, number }: PullRequestRef, { refusals }: Reported): void {
   for (const { what, error: err } of refusals) {
     log.warn({ err, repository, number, what }, 'the forge refused a comment of the review');
@@ -274,20 +304,20 @@ function logRefusals(log: ReviewDeps['log'], { repository, number }: PullRequest
 /** Saves the verdict, and then shows it as the commit's status: never the other way around. */
 async function saveAndShow(deps: ReviewDeps, review: Review, result: Judged, comments: Reported): Promise<void> {
   const { enforce, metrics, log } = deps;
-  const { claim, before, place, row, seen, askedAt } = review;
+  const { claim, before, place, row, seen, asked } = review;
   const { pullRequest, verdict, evaluation } = result;
   const { repository, number, head } = pullRequest;
   const { refusals, failure, commentId } = comments;
-  const isWhole = refusals.length === 0 && failure === undefined;
+  const isCertain = refusals.length === 0 && failure === undefined && !asked.isRetry;
   await saveAndRecord(deps, claim, pullRequest, {
     state: verdict.state,
     description: withRefusals(verdict.description, refusals),
     dryRun: withRefusals(notEnforced(verdict), refusals),
     url: commentUrl(pullRequest, commentId),
     result,
-    // What is undecided, or not whole, is judged again.
-    inputs: result.isFixed && verdict.state !== 'error' && isWhole ? result.inputs : undefined,
-    askedAt,
+    // What is undecided, or not certainly written as it should be, is judged again.
+    inputs: result.isFixed && verdict.state !== 'error' && isCertain ? result.inputs : undefined,
+    askedAt: asked.at,
   });
   countOverrides(deps, before?.overrides ?? [], pullRequest, verdict);
   countObserved(metrics, evaluation);

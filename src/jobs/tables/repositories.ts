@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { NOT_JUDGED } from './reviews.ts';
 import { REQUEST_ENDS } from './statuses.ts';
 
 /** Those that are not stored yet. A forge's names are the same in any case. */
@@ -88,7 +89,7 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
        INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
        SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
      judged_without AS (
-       UPDATE gatehouse.reviews SET rules = NULL, inputs_digest = NULL, fence = nextval('gatehouse.review_fence')
+       UPDATE gatehouse.reviews SET ${NOT_JUDGED}, fence = nextval('gatehouse.review_fence')
         WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made))
      UPDATE gatehouse.reviews old SET repository = $2
       WHERE repository = $1

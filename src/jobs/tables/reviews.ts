@@ -99,6 +99,9 @@ export interface HowJudged {
   readonly overrides: readonly string[] | null;
 }
 
+/** SQL: nothing is known any more of how its verdict came about. */
+export const NOT_JUDGED = 'rules = NULL, compared = NULL, inputs_digest = NULL';
+
 /**
  * The statement that saves a verdict. Without `judged` the review was given up, and a resync looks at it again. It
  * changes no row where the claim is lost.
@@ -112,7 +115,7 @@ export function verdictUpdate(
   const json = (value: object) => `${add(JSON.stringify(value))}::jsonb`;
   const how =
     judged === undefined
-      ? 'rules = NULL, inputs_digest = NULL'
+      ? NOT_JUDGED
       : `rules = ${json(judged.rules)}, compared = ${json(judged.compared)}, inputs_digest = ${add(judged.inputs)},
             asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
@@ -132,7 +135,7 @@ export async function hasNoPolicy(pool: pg.Pool, repository: string): Promise<bo
 
 /** What was judged before may not be so any more: a resync looks at it again. */
 export async function markOutdated(pool: pg.Pool, claim: Claim): Promise<void> {
-  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET rules = NULL, inputs_digest = NULL', []);
+  await changeClaimed(pool, claim, `UPDATE gatehouse.reviews SET ${NOT_JUDGED}`, []);
 }
 
 /** The pull request cannot be read, or not now. What was judged of it before may not be so any more. */
@@ -145,8 +148,7 @@ export async function markUnread(
     pool,
     claim,
     `UPDATE gatehouse.reviews
-        SET verdict = $4, description = $5, dry_run_description = NULL, rules = NULL, inputs_digest = NULL,
-            reviewed_at = now()`,
+        SET verdict = $4, description = $5, dry_run_description = NULL, reviewed_at = now(), ${NOT_JUDGED}`,
     [state, description],
   );
 }

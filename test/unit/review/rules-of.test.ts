@@ -59,6 +59,7 @@ function contextOf(world: World) {
   const { own, shared, machineAccounts } = world;
   const commit = commitOf(own);
   const asked: string[] = [];
+  const visible: string[] = [];
   const forge: Partial<Forge> = {
     name: 'github',
     machineAccounts,
@@ -67,6 +68,7 @@ function contextOf(world: World) {
     tagCommit: async () => undefined,
     tree: async () => undefined,
     repository: async (name) => {
+      visible.push(name);
       const visibility = name === SHARED ? world.sharedVisibility : world.visibility;
       return { id: name, ownerId: '1', name, defaultBranch: 'main', visibility, archived: false, topics: [] };
     },
@@ -82,7 +84,7 @@ function contextOf(world: World) {
     workers: IN_PROCESS,
   };
   const place = { repository: REPOSITORY, commit };
-  return { context, place, asked, rulesOf: () => rulesOf(context, place) };
+  return { context, place, asked, visible, rulesOf: () => rulesOf(context, place) };
 }
 
 interface Change {
@@ -188,6 +190,15 @@ test('at the same commit, none of the repository’s own files is read again', a
   asked.splice(0);
   t.true(await areRules(context, place, sources));
   t.deepEqual(asked, []);
+});
+
+test('who can see the repository is not asked again where its base branch has moved', async (t) => {
+  const hidden = { ...PLAIN, ...extending, sharedVisibility: 'private', baseline: baseline('one', 'private') } as const;
+  const { sources } = await contextOf(hidden).rulesOf();
+  t.like(sources, { extendsHidden: true, baselineHidden: true });
+  const moved = contextOf({ ...hidden, own: { ...extending.own, 'a.txt': 'a' } });
+  t.true(await areRules(moved.context, moved.place, sources));
+  t.deepEqual(moved.visible, [SHARED], 'the shared one, which may be another by now');
 });
 
 test('a policy that is given replaces that of the base', async (t) => {
