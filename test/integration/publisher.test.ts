@@ -251,14 +251,18 @@ test('a success left on an old head is tried until the forge takes it back', asy
   t.deepEqual(states(), ['success', 'pending']);
 });
 
-test('a commit that a review leaves at this moment is left to that review', async (t) => {
-  const { pool, verdict, publish, close, isAny } = await setUp(t);
+test('a place that a review leaves at this moment is left to that review, and no other of its commit', async (t) => {
+  const { pool, verdict, publish, close, isAny, resync, states } = await setUp(t);
   await verdict(1, 'success');
   await publish();
   await pool.query('UPDATE gatehouse.reviews SET open = false');
   t.false(await isAny());
+  await pool.query("UPDATE gatehouse.reviews SET base_branch = 'next'");
+  t.true(await isAny(), 'as after a rename, when it was retargeted meanwhile');
+  await resync();
+  t.deepEqual(states(), ['success', 'pending']);
   await close(1);
-  t.true(await isAny());
+  t.false(await isAny());
 });
 
 test('commits that the forge refuses never keep back a success left elsewhere', async (t) => {

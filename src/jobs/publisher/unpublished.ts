@@ -86,8 +86,9 @@ async function* unpublished(settings: Settings): AsyncGenerator<Unpublished> {
   for (;;) {
     const commits = await nextCommits(settings.pool, last, MAX_COMMITS_READ);
     for (const commit of commits) {
+      const left = new Set(commit.leaving.map((base) => placeOf(settings, commit, base).key));
       for (const place of placesOn(settings, commit)) {
-        yield* unpublishedAt(settings, commit, place);
+        yield* left.has(place.key) ? [] : unpublishedAt(settings, commit, place);
       }
     }
     const end = commits.at(-1);

@@ -247,12 +247,15 @@ export async function withPossibleSuccess(pool: pg.Pool, repository: string): Pr
 }
 
 /** What is stored of a commit that may have to show something else. */
-export interface StoredCommit extends CommitState, RepositoryHead {}
+export interface StoredCommit extends CommitState, RepositoryHead {
+  /** The base branches of pull requests that leave it at this moment: their reviews publish what is left. */
+  readonly leaving: readonly string[];
+}
 
 /**
  * The next commits, in their order, that open pull requests have or on which a success may stand that nobody has
- * merged. None that a review leaves at this moment, which publishes what is left. None of a repository that a resync
- * has still to look at, such as an archived one, or that is forgotten: they wait until a delivery comes from it.
+ * merged. None of a repository that a resync has still to look at, such as an archived one, or that is forgotten: they
+ * wait until a delivery comes from it.
  */
 export async function nextCommits(
   pool: pg.Pool,
@@ -261,7 +264,9 @@ export async function nextCommits(
 ): Promise<readonly StoredCommit[]> {
   const { rows } = await pool.query<StoredCommit>(
     `SELECT repository, head_sha AS "headSha", ${VERDICTS_ON('c.repository', 'c.head_sha')} AS verdicts,
-            ${PLACES_ON('c.repository', 'c.head_sha')} AS places
+            ${PLACES_ON('c.repository', 'c.head_sha')} AS places,
+            ARRAY(SELECT base_branch FROM gatehouse.reviews r
+                   WHERE r.repository = c.repository AND r.head_sha = c.head_sha AND NOT r.open) AS leaving
        FROM (SELECT repository, head_sha FROM gatehouse.reviews WHERE open AND verdict <> 'none'
              UNION
              SELECT repository, head_sha FROM gatehouse.statuses s
@@ -270,8 +275,6 @@ export async function nextCommits(
                 AND (merge_group IS NULL OR posted_at > now() - interval '1 day')) AS c
       WHERE (repository, head_sha) > ($1, $2)
         AND lower(repository) IN (SELECT lower(name) FROM gatehouse.repositories WHERE NOT due)
-        AND NOT EXISTS (SELECT FROM gatehouse.reviews r
-                         WHERE r.repository = c.repository AND r.head_sha = c.head_sha AND NOT r.open)
       ORDER BY repository, head_sha LIMIT $3`,
     [after.repository, after.headSha, limit],
   );
@@ -279,8 +282,11 @@ export async function nextCommits(
 }
 
 /** Of the open pull requests of a repository that a policy judges. */
-export async function judgedCommits(pool: pg.Pool, repository: string): Promise<readonly StoredCommit[]> {
-  const { rows } = await pool.query<StoredCommit>(
+export async function judgedCommits(
+  pool: pg.Pool,
+  repository: string,
+): Promise<readonly (CommitState & RepositoryHead)[]> {
+  const { rows } = await pool.query<CommitState & RepositoryHead>(
     `SELECT repository, head_sha AS "headSha", ${VERDICTS_ON('c.repository', 'c.head_sha')} AS verdicts,
             ${PLACES_ON('c.repository', 'c.head_sha')} AS places
        FROM (SELECT DISTINCT repository, head_sha FROM gatehouse.reviews
