@@ -31,7 +31,7 @@ import { CASES_PATH, changesPolicy, misnamedBy, pathsAtBase } from './policy/pat
 import type { Policy } from './policy/policy.ts';
 import { readProposedPolicy } from './policy/proposed.ts';
 import { type CurrentApproval, currentApprovals } from './predicates/current-approvals.ts';
-import { type RuleSources, type Rules, rulesOf } from './rules-of.ts';
+import { hasCases, type RuleSources, type Rules, rulesOf } from './rules-of.ts';
 import type { SourceText } from './sources.ts';
 import { brokenPolicyVerdict, type Verdict, verdictOf, withProposedPolicyFaults } from './verdict.ts';
 import type { ReviewWorkers } from './workers/review-workers.ts';
@@ -148,20 +148,19 @@ export async function judgeBy(
   rules: Rules,
 ): Promise<Concluded> {
   const { forge } = context;
-  const { baseSha } = rules.sources;
   const subject: Subject = { pullRequest, preloaded, writeAccess: forge.writeAccess(pullRequest.repository) };
   if (rules.policy.kind !== 'absent') {
     // Before the changed files, which may take long to read: the present status may be of another pull request.
     await context.onWillJudge?.(pullRequest, 'in-force');
   }
   const change = await readChange(context, subject, rules);
-  let readsBase = false;
+  let casesAtBase: boolean | undefined;
   const misnamed = await misnamedBy(change.changedFiles, async (meant) => {
     if (meant !== CASES_PATH) {
       return rules.own.kind !== 'absent';
     }
-    readsBase = true;
-    return (await forge.fileAt(pullRequest.repository, meant, baseSha)) !== undefined;
+    casesAtBase = await hasCases(forge, pullRequest.repository, rules.sources.baseSha);
+    return casesAtBase;
   });
   const policy = orProposed(rules.policy, pullRequest, change.proposesPolicy || misnamed.length > 0);
   if (policy.kind === 'absent') {
@@ -177,11 +176,10 @@ export async function judgeBy(
     policy.kind === 'broken'
       ? notJudged(subject, policy.faults, rules, proposed)
       : await judgeByPolicy(context, subject, { ...rules, policy: policy.policy }, change, proposed);
-  return {
-    ...result,
-    verdict: withProposedPolicyFaults(result.verdict, misnamed),
-    isFixed: result.isFixed && !readsBase,
-  };
+  const verdict = withProposedPolicyFaults(result.verdict, misnamed);
+  return casesAtBase === undefined
+    ? { ...result, verdict }
+    : { ...result, verdict, rules: { ...result.rules, casesAtBase }, isFixed: false };
 }
 
 /** Rules that can be used. */

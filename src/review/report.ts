@@ -22,6 +22,8 @@ export interface ReportOptions {
   readonly comments: Comments;
   readonly links: Links;
   readonly left: LeftComment;
+  /** Whether it was tried before: then there may be some that the forge does not count yet. */
+  readonly isRetry: boolean;
   /** False: the status is `success` whatever the verdict, and the comment says so. */
   readonly enforce: boolean;
   /** The commit takes no more statuses: the verdict is only shown here. */
@@ -77,20 +79,21 @@ async function writeComments(
   forge: Forge,
   pullRequest: PullRequestNow,
   verdict: Verdict,
-  { comments, links, left, enforce, isUsedUp, preloaded }: ReportOptions,
+  { comments, links, left, isRetry, enforce, isUsedUp, preloaded }: ReportOptions,
 ): Promise<Reported> {
   if (comments === 'off') {
-    return withdrawComments(forge, pullRequest, left);
+    return left === 'none' ? { refusals: [] } : withdrawComments(forge, pullRequest, left);
   }
+  const counted = isRetry ? { ...pullRequest, commentCount: undefined } : pullRequest;
   const wanted = comments === 'all' ? renderInlines(verdict) : [];
   const refusedInlines = await refusalOf('comments at lines', async () => {
-    const own = preloaded.ownInlineComments ?? (await readOwnInlines(forge, pullRequest, left));
+    const own = preloaded.ownInlineComments ?? (await readOwnInlines(forge, counted, left));
     await reportInlines(forge, pullRequest, wanted, own);
   });
   const body = renderReview(verdict, { links, enforce, isUsedUp });
   let commentId = idIn(left);
   const refusedComment = await refusalOf('comment', async () => {
-    const own = preloaded.ownComments ?? (await readOwnComments(forge, pullRequest, left));
+    const own = preloaded.ownComments ?? (await readOwnComments(forge, counted, left));
     commentId = await reportComment(forge, pullRequest, isUsedUp || hasSomethingToSay(verdict), body, own);
   });
   return { refusals: [...refusedComment, ...refusedInlines], ...withId(commentId) };

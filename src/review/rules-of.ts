@@ -11,6 +11,7 @@ import { type PolicyContext, type PolicyInForce, type PolicyPlace, policyInForce
 import { extendedDigest, findPolicy } from './policy/load.ts';
 import { neededFacts } from './policy/needs.ts';
 import { operatorPolicyDigest } from './policy/operator-policy.ts';
+import { CASES_PATH } from './policy/paths.ts';
 import { codeOwnersText, digestOf, type PolicySources, type SourceText } from './sources.ts';
 
 /** By what pull requests into a branch are judged, beside what they and people say. */
@@ -22,12 +23,19 @@ export interface Rules extends PolicyInForce {
 
 /** The same as SHA-256 digests in hexadecimal, stored with each verdict. Absent is what there was not, or what no rule needs. */
 export interface RuleSources extends PolicySources {
+  /** {@link FORMAT} when it was stored. */
+  readonly format: number;
   /** The base branch's commit that the policy and CODEOWNERS were read at. */
   readonly baseSha: string;
   readonly codeOwnersDigest?: string;
   /** Of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
+  /** Whether the base has a file of cases. Absent: the change has none under nearly its name, which would then be a fault. */
+  readonly casesAtBase?: boolean;
 }
+
+/** Raised when what is stored changes: a verdict by rules of another format is judged again. */
+const FORMAT = 1;
 
 /** What texts are read with. */
 export type RulesContext = Omit<PolicyContext, 'workers'>;
@@ -50,6 +58,7 @@ export async function rulesOf(
     texts: codeOwners === undefined ? texts : [...texts, codeOwners],
     sources: {
       ...sources,
+      format: FORMAT,
       baseSha: commit,
       ...(codeOwners && { codeOwnersDigest: codeOwners.digest }),
       ...(asksWho && { machineAccountsDigest: machineAccountsDigest(forge) }),
@@ -76,7 +85,7 @@ export async function areRules(
 ): Promise<boolean> {
   // At the same commit, the repository has the same files.
   const own = commit === rules.baseSha ? {} : await ownTexts(context.forge, repository, commit, rules);
-  const now = { ...rules, ...own, ...(await namedTexts(context, repository, rules)) };
+  const now = { ...rules, format: FORMAT, ...own, ...(await namedTexts(context, repository, rules)) };
   return rulesDigest(now) === rulesDigest(rules);
 }
 
@@ -84,13 +93,18 @@ async function ownTexts(
   forge: Forge,
   repository: string,
   commit: string,
-  { codeOwnersDigest: owners }: RuleSources,
-): Promise<Pick<KnownSources, 'policyDigest' | 'codeOwnersDigest'>> {
+  { codeOwnersDigest: owners, casesAtBase }: RuleSources,
+): Promise<Pick<KnownSources, 'policyDigest' | 'codeOwnersDigest' | 'casesAtBase'>> {
   const policy = await findPolicy(forge, repository, commit);
   return {
     policyDigest: policy && digestOf(policy),
     codeOwnersDigest: owners && codeOwnersText(await readCodeOwners(forge, repository, commit))?.digest,
+    casesAtBase: casesAtBase === undefined ? undefined : await hasCases(forge, repository, commit),
   };
+}
+
+export async function hasCases(forge: Forge, repository: string, commit: string): Promise<boolean> {
+  return (await forge.fileAt(repository, CASES_PATH, commit)) !== undefined;
 }
 
 /** What is read by name, or set by the operator. */
@@ -98,7 +112,7 @@ async function namedTexts(
   { forge, fallback, baselineOf, isMeant }: RulesContext,
   repository: string,
   { policyDigest, extendsName, machineAccountsDigest: machines }: RuleSources,
-): Promise<Omit<KnownSources, 'baseSha' | 'policyDigest' | 'codeOwnersDigest'>> {
+): Promise<Omit<KnownSources, 'format' | 'baseSha' | 'policyDigest' | 'codeOwnersDigest'>> {
   const trusts = isMeant && ((now: RepositoryNow) => isMeant(now, false));
   return {
     // Where a repository has a policy of its own, the operator's does not matter.

@@ -49,7 +49,7 @@ export const PASSED: VerdictRecord = {
   state: 'success',
   description: 'The rule that applies is met',
   enforced: true,
-  sources: { baseSha: 'b'.repeat(40), policyDigest: 'c'.repeat(64) },
+  sources: { format: 1, baseSha: 'b'.repeat(40), policyDigest: 'c'.repeat(64) },
   rules: [{ id: 'title', level: 'error', outcome: 'passed', source: { path: '.gatehouse.yml', line: 3 } }],
   faults: [],
   approvals: null,

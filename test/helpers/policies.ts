@@ -18,7 +18,7 @@ export const TWO_RULES = `${CONVENTIONAL_TITLES}  - id: no-debugger
     forbid: { added_lines: '\\bdebugger\\b', in: ['**/*.ts'] }
 `;
 
-/** Parses in this process, under no limit. */
+/** Parses in this process, without limits. */
 export const IN_PROCESS: PolicyWorkers = {
   parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
 };

@@ -98,7 +98,7 @@ async function fill(setting: Setting, simulated: SimulatedForge, pool: pg.Pool):
   await pool.query(
     `INSERT INTO gatehouse.reviews
             (repository, pull_request, head_sha, verdict, description, base_branch, rules, pull_request_updated_at)
-     SELECT repository, 1, head, 'none', 'No policy', 'main', jsonb_build_object('baseSha', base), updated_at
+     SELECT repository, 1, head, 'none', 'No policy', 'main', jsonb_build_object('format', 1, 'baseSha', base), updated_at
        FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) AS judged (repository, head, base, updated_at)`,
     [
       judged,

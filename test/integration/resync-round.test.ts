@@ -182,7 +182,7 @@ test('every repository is looked at within two days', async (t) => {
   t.is((await next({ minutes: 24 * 60 })).length, 200);
 });
 
-const RULES = { baseSha: BASE };
+const RULES = { format: 1, baseSha: BASE };
 const UPDATED_AT = '2026-01-01T00:00:00Z';
 const REVIEW = {
   repository: named(0).name,

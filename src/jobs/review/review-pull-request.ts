@@ -67,8 +67,8 @@ export async function reviewPullRequest(
   const stopTimer = metrics.reviewSeconds.startTimer();
 
   function conclude({ verdict, failure }: Extract<Outcome, { readonly verdict: unknown }>): 'done' {
-    if (failure !== undefined) {
-      // The job comes back for the comments.
+    // The job comes back for the comments. Where no policy asks for a verdict, it is not given up over them.
+    if (failure !== undefined && !(verdict === 'none' && asked.isLastAttempt)) {
       throw failure;
     }
     metrics.reviews.inc({ verdict });
@@ -82,7 +82,8 @@ export async function reviewPullRequest(
   let now = ref;
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const outcome = await reviewOnce(deps, now, asked, signal);
+      const tried = { ...asked, isRetry: asked.isRetry || attempt > 0 };
+      const outcome = await reviewOnce(deps, now, tried, signal);
       if (outcome === 'over') {
         return 'done';
       }
@@ -193,7 +194,8 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
   const rules = await rulesOf(deps, { repository, commit });
   const inputs = inputsDigest({ pullRequest, rules: rules.sources }, { ...build, ...deps });
   // Where the commit takes no more statuses, a new comment says so.
-  if (review.keepsVerdict && inputs !== undefined && before?.inputs === inputs && review.row?.takes !== 'nothing') {
+  const mayStand = review.keepsVerdict && !review.asked.isRetry && review.row?.takes !== 'nothing';
+  if (mayStand && inputs !== undefined && before?.inputs === inputs) {
     await publisher.publish(place, { seen });
     log.info({ repository, number }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
@@ -238,23 +240,25 @@ async function release(
   const { claim, before, place, row, seen, asked } = review;
   const { pullRequest } = result;
   const { repository, number } = pullRequest;
-  let failure: ForgeError | undefined;
+  let withdrawn: Reported = { refusals: [] };
   // Where nothing was posted before, nothing is released.
   if (before !== undefined && (before.verdict !== 'none' || !before.isJudged)) {
     if (!(await isCurrent(deps, result))) {
       // The policy is back.
       return { outdated: pullRequest };
     }
-    const withdrawn = await withdrawComments(review.forge, pullRequest, leftBy(before));
-    failure = withdrawn.failure;
+    withdrawn = await withdrawComments(review.forge, pullRequest, leftBy(before));
     logRefusals(log, pullRequest, withdrawn);
   }
-  const how =
-    failure === undefined
-      ? { url: pullRequest.url, result }
-      : { url: before?.url ?? pullRequest.url, result: undefined };
-  const verdict = { state: 'none', description: 'No policy', ...how } as const;
-  await saveAndRecord(deps, claim, pullRequest, { ...verdict, askedAt: asked.at });
+  const { failure, commentId } = withdrawn;
+  await saveAndRecord(deps, claim, pullRequest, {
+    state: 'none',
+    description: 'No policy',
+    url: commentUrl(pullRequest, commentId),
+    // The resync comes back for the comments.
+    result: failure === undefined ? result : undefined,
+    askedAt: asked.at,
+  });
   await review.publisher.publish(place, row === undefined ? { seen } : {});
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
   return { verdict: 'none', failure };
@@ -275,6 +279,7 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
     comments: result.comments,
     links: linksOf(forge.name, pullRequest, rules),
     left: leftBy(review.before),
+    isRetry: review.asked.isRetry,
     enforce,
     preloaded,
   };

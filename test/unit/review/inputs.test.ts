@@ -12,7 +12,7 @@ const PULL_REQUEST: PullRequestNow = {
   commentCount: 0,
   changedFileCount: 1,
 };
-const RULES = { baseSha: 'base', policyDigest: 'policy' };
+const RULES = { format: 1, baseSha: 'base', policyDigest: 'policy' };
 const WITH = { version: '1', revision: 'a', enforce: true, statusContext: 'gatehouse/{base}' };
 
 const digest = (now: Partial<PullRequestNow> = {}, rules = RULES, judgedWith = WITH) =>
@@ -57,11 +57,12 @@ for (const [what, now, isSame] of [
   ['is as it was', PULL_REQUEST, true],
   ['has more comments', { ...PULL_REQUEST, commentCount: 3 }, true],
   ['has another title', { ...PULL_REQUEST, title: 'Another' }, false],
+  ['goes into a branch with another policy', { ...PULL_REQUEST, baseCommit: 'moved' }, false],
   ['has lost its base branch', { ...PULL_REQUEST, baseCommit: undefined }, false],
   ['is gone', undefined, false],
 ] as const) {
   test(`nothing is written about a pull request that is another by now: one that ${what}`, async (t) => {
-    const forge: Partial<Forge> = { machineAccounts: [], pullRequest: async () => now };
+    const forge: Partial<Forge> = { machineAccounts: [], pullRequest: async () => now, fileAt: async () => 'another' };
     const context = { ...NO_OPERATOR_POLICIES, forge: forge as Forge };
     t.is(await isCurrent(context, { pullRequest: PULL_REQUEST, rules: RULES }), isSame);
   });

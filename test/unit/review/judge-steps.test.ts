@@ -38,7 +38,7 @@ const workers = {
   evaluate: async (policy, facts, observed) => evaluate(policy, facts, observed),
 } as ReviewWorkers;
 
-const SOURCES = { baseSha: BASE, policyDigest: 'p' };
+const SOURCES = { format: 1, baseSha: BASE, policyDigest: 'p' };
 const rulesIn = (text: string) => ({ policy: policyOf(text), sources: SOURCES, texts: [] });
 
 function changed(path: string): ChangedFile {
