@@ -52,13 +52,14 @@ export type WebhookEvent =
       readonly before?: string;
       readonly by?: string;
     }
-  /** GitHub's alone. `headRef` where it does not have the usual form. */
+  /** GitHub's alone. `base`: the queue's branch, where the pull request has another one by now. `headRef` where it does not have the usual form. */
   | {
       readonly kind: 'merge-group';
       readonly number: number;
       readonly headSha: string;
       readonly action: 'checks_requested' | 'destroyed';
       readonly reason?: 'merged' | 'invalidated' | 'dequeued';
+      readonly base?: string;
       readonly headRef?: string;
     }
   /** Somebody has set a commit status. Forgejo has no such webhook. */
@@ -337,7 +338,7 @@ const GITEA_ACTIONS: Partial<Record<PullAction, readonly [action: string, type: 
 };
 
 function mergeGroup(repository: Repository, event: WebhookEvent & { kind: 'merge-group' }): object {
-  const { baseBranch } = pullOf(repository, event.number);
+  const { base: baseBranch = pullOf(repository, event.number).baseBranch } = event;
   const baseSha = repository.branches.get(baseBranch) ?? '';
   const group = {
     head_sha: event.headSha,

@@ -171,7 +171,9 @@ const ACTIONS = {
     const group = world.groups.pop();
     if (group !== undefined) {
       world.scene.forge.dequeue(world.scene.repository, group.number);
-      await world.scene.send({ kind: 'merge-group', action: 'destroyed', reason: 'dequeued', ...group });
+      // Its pull request may have another base by now.
+      const left = { action: 'destroyed', reason: 'dequeued', base: 'main' } as const;
+      await world.scene.send({ kind: 'merge-group', ...left, ...group });
     }
   },
 } as const satisfies Readonly<Record<string, Act>>;

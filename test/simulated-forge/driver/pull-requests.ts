@@ -214,12 +214,13 @@ export function makePullRequests(stage: Stage) {
     },
     /** Takes it out of its queue. The groups of those behind it stay as they are. */
     dequeue(repository: string, number: number) {
-      const { baseBranch, repository: target } = pull(repository, number);
-      const entries = target.mergeQueues.get(baseBranch) ?? [];
-      target.mergeQueues.set(
-        baseBranch,
-        entries.filter((entry) => entry.number !== number),
-      );
+      const { mergeQueues } = pull(repository, number).repository;
+      for (const [branch, entries] of mergeQueues) {
+        mergeQueues.set(
+          branch,
+          entries.filter((entry) => entry.number !== number),
+        );
+      }
     },
     pull,
   };
