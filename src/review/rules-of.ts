@@ -3,6 +3,7 @@ import { canonicalJson } from '../common/canonical-json.ts';
 import { readCodeOwners } from '../facts/code-owners.ts';
 import type { Needs } from '../facts/table.ts';
 import type { Forge } from '../forges/port/forge.ts';
+import { ForgeError } from '../forges/port/forge-error.ts';
 import type { RepositoryNow } from '../forges/port/pull-request.ts';
 import { rulesInForce } from './evaluation/observe.ts';
 import { canBeOverridden } from './overrides/override.ts';
@@ -21,7 +22,10 @@ export interface Rules extends PolicyInForce {
   readonly texts: readonly SourceText[];
 }
 
-/** The same as SHA-256 digests in hexadecimal, stored with each verdict. Absent is what there was not, or what no rule needs. */
+/**
+ * The same as SHA-256 digests in hexadecimal, stored with each verdict. Absent is what there was not, or what no rule
+ * needs.
+ */
 export interface RuleSources extends PolicySources {
   /** {@link FORMAT} when it was stored. */
   readonly format: number;
@@ -30,7 +34,7 @@ export interface RuleSources extends PolicySources {
   readonly codeOwnersDigest?: string;
   /** Of the operator's machine accounts. Absent: it does not matter who is one. */
   readonly machineAccountsDigest?: string;
-  /** Whether the base has a file of cases. Absent: the change has none under nearly its name, which would then be a fault. */
+  /** Whether the base has a file of cases. Absent: the change has none under nearly its name, to compare it with. */
   readonly casesAtBase?: boolean;
 }
 
@@ -103,8 +107,16 @@ async function ownTexts(
   };
 }
 
+/** Also where something there cannot be read as a file. */
 export async function hasCases(forge: Forge, repository: string, commit: string): Promise<boolean> {
-  return (await forge.fileAt(repository, CASES_PATH, commit)) !== undefined;
+  try {
+    return (await forge.fileAt(repository, CASES_PATH, commit)) !== undefined;
+  } catch (error) {
+    if (error instanceof ForgeError && (error.kind === 'too-large' || error.kind === 'not-a-file')) {
+      return true;
+    }
+    throw error;
+  }
 }
 
 /** What is read by name, or set by the operator. */

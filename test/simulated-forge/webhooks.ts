@@ -52,7 +52,10 @@ export type WebhookEvent =
       readonly before?: string;
       readonly by?: string;
     }
-  /** GitHub's alone. `base`: the queue's branch, where the pull request has another one by now. `headRef` where it does not have the usual form. */
+  /**
+   * GitHub's alone. `base`: the queue's branch, where the pull request has another one by now. `headRef` where it does
+   * not have the usual form.
+   */
   | {
       readonly kind: 'merge-group';
       readonly number: number;

@@ -1,6 +1,6 @@
 import { forgesOf, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
-import type { Changes } from '../simulated-forge/git.ts';
+import { type Changes, symlink } from '../simulated-forge/git.ts';
 
 const FORGES = forgesOf(import.meta.url);
 
@@ -146,8 +146,8 @@ for (const name of FORGES) {
     t.is(state, 'success', 'what is read has the right name');
     await scene.settled(scene.push('main', { '.gatehouse.test.yml': null }));
     t.is(await scene.verdict(number), 'failure');
-    scene.forge.commit(scene.repository, 'main', { '.gatehouse.test.yml': 'version: 1\ncases: []\n' });
-    t.is(await scene.judge(number), 'success');
+    scene.forge.commit(scene.repository, 'main', { '.gatehouse.test.yml': symlink('elsewhere') });
+    t.is(await scene.judge(number), 'success', 'something has the right name');
   });
 
   test(`${name}: extends rejects another owner, and a chain`, async (t) => {
