@@ -121,24 +121,18 @@ export async function judge(context: JudgeContext, ref: PullRequestRef): Promise
 /** Reads a pull request and judges it once. What it read may be of two states: {@link isCurrent} checks that. */
 export async function readAndJudge(context: JudgeContext, ref: PullRequestRef): Promise<ReviewResult> {
   const read = await context.forge.pullRequestWithFacts(ref, pathsAtBase(context.forge.name));
-  return read === undefined ? { kind: 'over' } : judgeOnce(context, read);
-}
-
-/** Judges a pull request as it was read. */
-export async function judgeOnce(context: JudgeContext, read: PullRequestRead): Promise<ReviewResult> {
-  const { pullRequest } = read;
-  const { repository, baseCommit: commit, state, archived } = pullRequest;
-  if (state !== 'open') {
+  if (read?.pullRequest.state !== 'open') {
     return { kind: 'over' };
   }
+  const { pullRequest } = read;
+  const { repository, baseCommit: commit, archived } = pullRequest;
   if (archived) {
     return { kind: 'archived', pullRequest };
   }
-  if (commit === undefined) {
-    // The branch was deleted: there is nothing to merge into until the pull request gets another base.
-    return { kind: 'over' };
-  }
-  return judgeBy(context, read, await rulesOf(context, { repository, commit, file: context.replacementPolicy }));
+  // Without its base branch there is nothing to merge into.
+  return commit === undefined
+    ? { kind: 'over' }
+    : judgeBy(context, read, await rulesOf(context, { repository, commit, file: context.replacementPolicy }));
 }
 
 /** Judges it by these rules: {@link readChange}, {@link readFacts}, the evaluation, the overrides, {@link conclude}. */

@@ -10,9 +10,9 @@ import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned } from '../tables/repositories.ts';
 import { forgetGroup, type GroupStatus, notePlace } from '../tables/statuses.ts';
-import { givenUpBecause } from './given-up.ts';
 import { isGoverned } from './governed.ts';
 import { recordGroup } from './record-group.ts';
+import { givenUpBecause } from './report-given-up.ts';
 import type { ReviewDeps } from './review-deps.ts';
 
 /**

@@ -8,7 +8,8 @@ import type {
   PullRequestNow,
 } from '../../../src/forges/port/pull-request.ts';
 import { evaluate } from '../../../src/review/evaluation/evaluate.ts';
-import { conclude, judgeOnce, readChange, readFacts } from '../../../src/review/judge.ts';
+import { conclude, judgeBy, readChange, readFacts } from '../../../src/review/judge.ts';
+import { rulesOf } from '../../../src/review/rules-of.ts';
 import type { ReviewWorkers } from '../../../src/review/workers/review-workers.ts';
 import { IN_PROCESS } from '../../helpers/policies.ts';
 import test from '../../helpers/test.ts';
@@ -201,17 +202,21 @@ test('step 4: a proposed policy that is broken is no success', (t) => {
   t.deepEqual(verdict.policyFaults, policyFaults);
 });
 
-const ONCE = { pullRequest: PULL_REQUEST, settled: 'no', preloaded: {}, files: new Map() } as const;
+async function judgeOnce(context: ReturnType<typeof forgeOf>['context']) {
+  const { repository } = PULL_REQUEST;
+  const rules = await rulesOf(context, { repository, commit: BASE });
+  return judgeBy(context, { pullRequest: PULL_REQUEST, preloaded: {} }, rules);
+}
 
 test('the steps come in their order, and what is only observed is read after the rest', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('mallory')] });
-  t.like(await judgeOnce(context, ONCE), { kind: 'judged', verdict: { state: 'failure' } });
+  t.like(await judgeOnce(context), { kind: 'judged', verdict: { state: 'failure' } });
   t.deepEqual(asked, [`policy at ${BASE}`, 'will judge', `files of ${HEAD}`, 'commits', 'comments', 'webhooks of 1']);
 });
 
 test('step 3: an override by whom the policy names makes a success', async (t) => {
   const { asked, context } = forgeOf({ policy: OVERRIDABLE, comments: [commandOf('bob')] });
-  const result = await judgeOnce(context, ONCE);
+  const result = await judgeOnce(context);
   t.like(result, { verdict: { state: 'success', findings: [{ ruleId: 'titled', override: { by: 'bob' } }] } });
   t.true(asked.includes('permission of bob'));
 });
