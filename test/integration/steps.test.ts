@@ -30,8 +30,12 @@ const MOST: StepsOfReviews = {
 };
 
 test('a review takes no more steps than are written down', async (t) => {
-  const steps = await countSteps();
-  t.log(steps);
+  const { steps, isLoopback } = await countSteps();
+  t.log(
+    ...(isLoopback ? [] : ['statements and commands are not counted: the stores are on no loopback address']),
+    steps,
+  );
+  t.is(steps.green.statements > 0, isLoopback);
   t.true(steps.failing.requests > steps.green.requests, 'the failing review posts its comment');
   const over = (Object.keys(MOST) as (keyof StepsOfReviews)[]).flatMap((review) =>
     (Object.keys(MOST[review]) as (keyof Steps)[])
@@ -42,7 +46,7 @@ test('a review takes no more steps than are written down', async (t) => {
 });
 
 /** Reviews one after the other, of a worker on GitHub's simulated API. */
-async function countSteps(): Promise<StepsOfReviews> {
+async function countSteps(): Promise<{ readonly steps: StepsOfReviews; readonly isLoopback: boolean }> {
   await using story = await tellStory('github', { '.gatehouse.yml': TWO_RULES }, ENVIRONMENT, DOOR);
   await using counter = await startCounter(story);
   const started = new Date();
@@ -67,11 +71,17 @@ async function countSteps(): Promise<StepsOfReviews> {
       unchanged: await review(green),
     });
   }
-  return mapped(REVIEWS, (which) => mapped(STEPS, (step) => Math.min(...rounds.map((round) => round[which][step]))));
+  const least = (which: (typeof REVIEWS)[number], step: (typeof STEPS)[number]) =>
+    Math.min(...rounds.map((round) => round[which][step]));
+  return {
+    steps: mapped(REVIEWS, (which) => mapped(STEPS, (step) => least(which, step))),
+    isLoopback: story.environment['DATABASE_URL']?.includes(LOOPBACK) ?? false,
+  };
 }
 
 /** The worker reaches its stores by this name, and everybody else by their address. */
 const COUNTED_HOST = 'localhost';
+const LOOPBACK = '127.0.0.1';
 
 /** Counts what this process does by way of `COUNTED_HOST`. */
 async function startCounter({ forge, environment }: Story) {
@@ -114,7 +124,7 @@ async function startCounter({ forge, environment }: Story) {
 
   return {
     environment: Object.fromEntries(
-      ['DATABASE_URL', 'REDIS_URL'].map((name) => [name, environment[name]?.replace('127.0.0.1', COUNTED_HOST) ?? '']),
+      ['DATABASE_URL', 'REDIS_URL'].map((name) => [name, environment[name]?.replace(LOOPBACK, COUNTED_HOST) ?? '']),
     ),
     read: (): Steps => ({ statements, transactions, commands, messages, requests: forge.seen.length }),
     async [Symbol.asyncDispose]() {
