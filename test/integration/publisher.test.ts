@@ -403,6 +403,20 @@ test('a merge group’s status never stands when the group is gone, nor is anoth
   t.is(states().at(-1), 'pending');
 });
 
+test('a merge group that has left its queue after a rename never comes back with the old name', async (t) => {
+  const { pool, deps, publish, states, resync, known } = await setUp(t);
+  await notePlace(pool, PLACE, 'merge_group', { state: 'success', description: 'green' });
+  await publish();
+  const renamed = place(PLACE.headSha, 'acme/gadgets');
+  await forgetGroup(pool, renamed);
+  await makePublisher(deps).publish(renamed);
+  t.deepEqual(states(), ['success', 'pending']);
+  await moveRepository(pool, REPOSITORY, 'acme/gadgets');
+  await known('acme/gadgets');
+  await resync();
+  t.is(states().at(-1), 'pending');
+});
+
 for (const shows of ['one by one', 'many at once']) {
   test(`a success that somebody set without a webhook never outlives a look, ${shows}`, async (t) => {
     const { deps, verdict, publish, states, statusesOf, ...scene } = await setUp(t);

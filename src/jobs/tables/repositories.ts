@@ -54,7 +54,8 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
 /**
  * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
  * until a delivery brings it again. Where something was posted under both names, what stands is unknown: a review under
- * the new name may have posted a shared status without these verdicts. One that runs has not seen who made the
+ * the new name may have posted a shared status without these verdicts. A merge group that is not known under the new
+ * name has left the queue. One that runs has not seen who made the
  * commits: it loses its claim, and is requested again.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
@@ -80,7 +81,6 @@ export async function moveRepository(pool: pg.Pool, from: string, to: string): P
                      unsure_until = greatest(s.unsure_until, excluded.unsure_until, now(), ${REQUEST_ENDS('s')},
                                              ${REQUEST_ENDS('excluded')}),
                      judged_base = coalesce(s.judged_base, excluded.judged_base),
-                     merge_group = coalesce(s.merge_group, excluded.merge_group),
                      takes = CASE WHEN s.takes = 'all' THEN excluded.takes ELSE s.takes END),
      made AS (
        DELETE FROM gatehouse.makers WHERE repository = $1
