@@ -54,9 +54,9 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
 /**
  * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
  * until a delivery brings it again. Where something was posted under both names, what stands is unknown: a review under
- * the new name may have posted a shared status without these verdicts. A merge group that is not known under the new
- * name has left the queue. One that runs has not seen who made the
- * commits: it loses its claim, and is requested again.
+ * the new name may have posted a shared status without these verdicts. A review that runs has not seen who made the
+ * commits: it loses its claim, and is requested again. A merge group that is not known under the new name has left the
+ * queue.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
   await pool.query(
