@@ -1,20 +1,39 @@
 import { LRUCache } from 'lru-cache';
 import type { Forge } from './port/forge.ts';
+import { ForgeError } from './port/forge-error.ts';
 import { isObjectId } from './text-file.ts';
 
 /** Characters of all files together: policies and CODEOWNERS, of a few kilobytes each. */
 const MAX_CHARACTERS = 8_000_000;
 
+/** What a commit has, it has for good. */
+type Remembered =
+  /** Null where there is no such file. */
+  { readonly text: string | null } | { readonly error: ForgeError };
+
+/** Of the reason why a file cannot be read. */
+const REASON_CHARACTERS = 100;
+
 /**
  * The forge, with each file at a commit read once, also one that is not there: `fileAt` says so only where the forge
- * knows the commit. By name, a branch's file is always read.
+ * knows the commit; and one that is too large, or no file. By name, a branch's file is always read.
  */
 export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): Forge {
-  /** `text` is null where there is no such file. */
-  const files = new LRUCache<string, { readonly text: string | null }>({
+  const files = new LRUCache<string, Remembered>({
     maxSize: maxCharacters,
-    sizeCalculation: ({ text }, key) => key.length + (text?.length ?? 0),
+    sizeCalculation: (file, key) => key.length + ('error' in file ? REASON_CHARACTERS : (file.text?.length ?? 0)),
   });
+
+  async function readOnce(repository: string, path: string, commit: string): Promise<Remembered> {
+    try {
+      return { text: (await forge.fileAt(repository, path, commit)) ?? null };
+    } catch (error) {
+      if (error instanceof ForgeError && (error.kind === 'too-large' || error.kind === 'not-a-file')) {
+        return { error };
+      }
+      throw error;
+    }
+  }
 
   return {
     ...forge,
@@ -33,13 +52,12 @@ export function rememberFiles(forge: Forge, maxCharacters = MAX_CHARACTERS): For
         return forge.fileAt(repository, path, ref);
       }
       const key = keyOf(repository, path, ref);
-      const remembered = files.get(key);
-      if (remembered !== undefined) {
-        return remembered.text ?? undefined;
+      const file = files.get(key) ?? (await readOnce(repository, path, ref));
+      files.set(key, file);
+      if ('error' in file) {
+        throw file.error;
       }
-      const text = await forge.fileAt(repository, path, ref);
-      files.set(key, { text: text ?? null });
-      return text;
+      return file.text ?? undefined;
     },
   };
 }

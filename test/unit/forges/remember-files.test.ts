@@ -1,5 +1,5 @@
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import { UnknownCommitError } from '../../../src/forges/port/forge-error.ts';
+import { ForgeError, UnknownCommitError } from '../../../src/forges/port/forge-error.ts';
 import { rememberFiles } from '../../../src/forges/remember-files.ts';
 import test from '../../helpers/test.ts';
 
@@ -61,6 +61,28 @@ test('a commit that the forge does not know yet is asked for again', async (t) =
   known = true;
   t.is(await forge.fileAt('acme/one', 'a', COMMIT), 'text');
 });
+
+for (const [kind, times] of [
+  ['too-large', 1],
+  ['not-a-file', 1],
+  ['unavailable', 2],
+  ['rate-limited', 2],
+] as const) {
+  test(`what cannot be read at a commit is asked for ${times === 1 ? 'once' : 'again'}: ${kind}`, async (t) => {
+    const asked: string[] = [];
+    const part: Pick<Forge, 'fileAt'> = {
+      async fileAt(_repository, path) {
+        asked.push(path);
+        throw new ForgeError(kind, 'no');
+      },
+    };
+    const forge = rememberFiles(Object.assign(Object.create(null), part));
+    for (const _ of [1, 2]) {
+      await t.throwsAsync(forge.fileAt('acme/one', 'a', COMMIT), { message: 'no' });
+    }
+    t.is(asked.length, times);
+  });
+}
 
 test('the files used longest ago make room for new ones', async (t) => {
   const { asked, forge } = setUp({ a: 'x'.repeat(100), b: 'x'.repeat(100), c: 'x'.repeat(100) }, 400);
