@@ -136,6 +136,17 @@ export function makeMetrics() {
       labelNames: ['by'],
       registers,
     }),
+    staleVerdicts: new Counter({
+      name: 'gatehouse_stale_verdicts_total',
+      help: 'What a pull request’s turn found that nothing had told: a success that is none any more, another verdict, a status that somebody replaced',
+      labelNames: ['why'],
+      registers,
+    }),
+    oldestUnseenSuccessSeconds: new Gauge({
+      name: 'gatehouse_oldest_unseen_success_seconds',
+      help: 'How long ago the success was judged whose turn to be judged again is the latest, of those that may end untold; 0 when there is none',
+      registers,
+    }),
     frozenSuccesses: new Counter({
       name: 'gatehouse_frozen_successes_total',
       help: 'Times that a success could not be taken back, because the commit takes no more statuses',

@@ -10,8 +10,9 @@ const MAX_NAME_CHARACTERS = 256;
 export const resync = defineCommand({
   name: 'resync',
   usage: ['[owner/repository …]'],
-  text: `Queues a resync of the repositories that you name, or of all in the database. It finds open pull requests without a
-verdict, or that changed since their verdict, and changed rules. After you lose the database, name every repository.`,
+  text: `Queues a resync of all repositories in the database, or of those that you name. It finds open pull requests without a
+verdict, or that changed since their verdict, and changed rules. Where you name repositories, all their open pull
+requests are reviewed. After you lose the database, name every repository.`,
   options: {},
   positionals: { most: Number.POSITIVE_INFINITY, expected: 'repositories, each as owner/repository' },
   settings: 'DATABASE_URL, and REDIS_URL to notify the workers; otherwise they find the job within seconds.',

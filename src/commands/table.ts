@@ -45,7 +45,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import('./records/replay.ts')).replay,
   },
   resync: {
-    summary: 'Queue a resync of all repositories, or the ones you name, to find what lost webhooks missed',
+    summary: 'Queue a resync of all repositories, or a review of all pull requests in those you name',
     load: async () => (await import('./resync.ts')).resync,
   },
   send: {

@@ -8,6 +8,7 @@ import { makeInbox } from '../inbox/inbox.ts';
 import { makeInstallationRecorder } from '../inbox/installations.ts';
 import type { StoringHealth } from '../inbox/storing-health.ts';
 import { forgetDone } from '../jobs/tables/progress.ts';
+import { forgetTimes } from '../jobs/tables/reviews.ts';
 import type { Metrics } from '../metrics.ts';
 import { type SharedDeps, WAKE_CHANNEL, wakeMessage } from './shared-deps.ts';
 
@@ -46,9 +47,11 @@ export function composeDoor(
       metrics.inflightBytes.set(held),
     ),
     inbox,
-    requestResync: async (lists) => {
-      if (lists) {
+    requestResync: async (appeared) => {
+      if (appeared?.length === 0) {
         await forgetDone(sharedPool, 'list-repositories');
+      } else if (appeared !== undefined) {
+        await forgetTimes(sharedPool, appeared);
       }
       await jobs.requestResync();
       wakeWorkers(redis, metrics, ['resync']);

@@ -13,6 +13,8 @@ export interface SamplerOptions {
   readonly queueStats: () => Promise<readonly QueueStats[] | undefined>;
   /** Owners by the state of their baseline. */
   readonly baselines: () => Promise<ReadonlyMap<string, number>>;
+  /** Seconds. */
+  readonly oldestUnseenSuccess: () => Promise<number>;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -21,7 +23,8 @@ export interface SamplerOptions {
  * Samples the stores periodically for the metrics page, so that a scrape reads
  * memory only. Returns a function that stops it.
  */
-export function startSampler({ readiness, queueStats, baselines, metrics, log }: SamplerOptions): () => void {
+export function startSampler(options: SamplerOptions): () => void {
+  const { readiness, queueStats, baselines, oldestUnseenSuccess, metrics, log } = options;
   let stopped = false;
 
   async function sample(): Promise<void> {
@@ -30,12 +33,14 @@ export function startSampler({ readiness, queueStats, baselines, metrics, log }:
     metrics.jobs.reset();
     metrics.oldestWaitingJobSeconds.remove();
     metrics.baselines.reset();
+    metrics.oldestUnseenSuccessSeconds.remove();
     if (dependencies.database.status === 'down') {
       return;
     }
     for (const [state, count] of await baselines()) {
       metrics.baselines.set({ state }, count);
     }
+    metrics.oldestUnseenSuccessSeconds.set(await oldestUnseenSuccess());
     const queues = await queueStats();
     if (queues === undefined) {
       return;

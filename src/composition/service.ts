@@ -22,6 +22,7 @@ import { makeStoringHealth } from '../inbox/storing-health.ts';
 import { makeJobQueue, refuseNewerEngine } from '../jobs/queue/engine.ts';
 import { readQueueStats } from '../jobs/queue/queue-stats.ts';
 import { QUEUES } from '../jobs/queues.ts';
+import { oldestUnseenSuccess } from '../jobs/resync/turns.ts';
 import { countBaselines } from '../jobs/tables/baselines.ts';
 import { makeClosers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
@@ -101,7 +102,11 @@ export async function startService(
       patience,
     );
     const readiness = makeReadiness({ health, readyWithoutRedis: config.readyWithoutRedis, isDraining, metrics, log });
-    const samples = { queueStats: () => readQueueStats(pool, QUEUES), baselines: () => countBaselines(pool) };
+    const samples = {
+      queueStats: () => readQueueStats(pool, QUEUES),
+      baselines: () => countBaselines(pool),
+      oldestUnseenSuccess: () => oldestUnseenSuccess(pool),
+    };
     closers.add('sampler', startSampler({ readiness, ...samples, metrics, log }));
     const webhook = config.door && composeDoor(shared, config.door, checkedPool, storing, () => phase === 'closed');
     const stopWorker = config.worker && (await addWorker(shared, config.worker));

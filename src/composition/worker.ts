@@ -3,7 +3,7 @@ import type { WorkerConfig } from '../config/config.ts';
 import { readInstallation, saveInstallation } from '../db/installations.ts';
 import { closeRedis, makeRedis } from '../db/redis.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
-import { readPresentRules } from '../jobs/resync/outdated-reviews.ts';
+import { readPresentRules } from '../jobs/resync/other-rules.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
 import { makeJudgingLimit } from '../jobs/review/judging-limit.ts';
 import { rememberExtended } from '../jobs/tables/extended-repositories.ts';
@@ -28,6 +28,9 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   for (const outcome of OUTCOMES) {
     metrics.merges.inc({ outcome }, 0);
   }
+  for (const why of ['success', 'verdict', 'status']) {
+    metrics.staleVerdicts.inc({ why }, 0);
+  }
   metrics.enforcementOff.set(worker.enforce ? 0 : 1);
   if (!worker.enforce) {
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');
@@ -44,7 +47,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   const baselines = name === undefined ? noBaselines(pool) : makeBaselines({ forge, pool, workers, name, log });
   const isMeant = rememberExtended(pool, log);
   const { statusContext } = config;
-  const present = { forge, fallback, baselineOf: baselines.of, statusContext, isMeant };
+  const present = { forge, fallback, baselineOf: baselines.of, isMeant };
   const { wake, stop } = startWorker({
     // By name: a setting with the name of an optional dependency would be taken for it.
     enforce: worker.enforce,

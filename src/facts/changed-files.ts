@@ -30,7 +30,7 @@ export const changedFiles = defineFact({
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.changedFiles(pullRequest, pullRequest.head.sha),
-  change: { noticedBy: 'commits' },
+  change: 'commits',
   // A push, of the head or of the base, is an event of every review.
   forges: NOTHING_MORE,
   given: {

@@ -57,14 +57,7 @@ export const checks = defineFact({
   dependsOn: [],
   read: async ({ forge, pullRequest: { repository, head, base }, statusContext: template }) =>
     othersAmong(forge, await forge.checks(repository, head.sha), statusContext(template, base.branch)),
-  change: {
-    noticedBy: 'digest',
-    plain: plainChecks,
-    async readAgain({ forge, repository, headSha, baseBranch, statusContext: template, once }) {
-      const read = await once(JSON.stringify([repository, headSha]), () => forge.checks(repository, headSha));
-      return othersAmong(forge, read, statusContext(template, baseBranch));
-    },
-  },
+  change: 'unseen',
   forges: {
     github: {
       permissions: PERMISSIONS,
@@ -131,13 +124,4 @@ async function othersAmong(forge: Forge, read: Checks, own: string): Promise<Che
   const isReplaced = (one: Check) => one.kind === 'status' && !isOthers(newest.get(keyOf(one)) ?? one);
   const counts = (one: Check) => !isReplaced(one) && isOthers(one) && !sameContext(forge.name, own, one.name);
   return { ...read, checks: read.checks.filter(counts), suites: read.suites.filter(isOthers) };
-}
-
-/** Of statuses of one name the newest counts: they are told in their order. */
-function plainChecks({ checks: all, suites, complete }: Checks): unknown {
-  const plain = ({ kind, name, reporter, state }: Check) => JSON.stringify([kind, name, reporter, state]);
-  const statuses = all.filter(({ kind }) => kind === 'status').map(plain);
-  const runs = all.filter(({ kind }) => kind !== 'status').map(plain);
-  const grouped = suites.map(({ reporter, state, runs: own }) => JSON.stringify([reporter, state, own.toSorted()]));
-  return [complete, statuses, runs.sort(), grouped.sort()];
 }

@@ -22,7 +22,7 @@ export const codeOwners = defineFact({
   unreadAfter: [],
   dependsOn: [changedFiles],
   read: ({ forge, pullRequest, baseSha }) => readCodeOwners(forge, pullRequest.repository, baseSha),
-  change: { noticedBy: 'base-branch' },
+  change: 'commits',
   // A push to the base branch starts the reviews of the pull requests into it.
   forges: NOTHING_MORE,
   given: {

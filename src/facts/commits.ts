@@ -57,7 +57,7 @@ export const commits = defineFact({
     const listed = await readCommits(reading, parts);
     return parts.includes('authors') ? withMakers(listed, pullRequest, authorTrailers, makers) : listed;
   },
-  change: { noticedBy: 'commits' },
+  change: 'commits',
   forges: NOTHING_MORE,
   given: {
     shape: {

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { canonicalJson } from '../common/canonical-json.ts';
 import type { Conversation, Conversations } from '../forges/port/conversations.ts';
 import type { Forge } from '../forges/port/forge.ts';
 import type { PullRequestRef } from '../forges/port/pull-request.ts';
@@ -65,19 +64,7 @@ export const conversations = defineFact({
   unreadAfter: ['refused', 'invalid', 'too-large'],
   dependsOn: [],
   read: ({ forge, pullRequest }) => readOthers(forge, pullRequest, pullRequest.head.sha),
-  change: {
-    noticedBy: 'digest',
-    /** Where a line is now does not matter. */
-    plain({ conversations: all, complete }) {
-      const sorted = all
-        .map(({ line: _, answeredBy, ...one }) =>
-          canonicalJson({ ...one, answeredBy: answeredBy && [...new Set(answeredBy)].sort() }),
-        )
-        .sort();
-      return [complete, sorted];
-    },
-    readAgain: ({ forge, headSha, ...ref }) => readOthers(forge, ref, headSha),
-  },
+  change: 'unseen',
   forges: {
     github: {
       permissions: NO_PERMISSIONS,

@@ -2,8 +2,7 @@ import type * as z from 'zod';
 import type { Forge } from '../forges/port/forge.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { ForgeName } from '../forges/port/forges.ts';
-import type { PreloadedFacts, PullRequest, PullRequestRef, WriteAccess } from '../forges/port/pull-request.ts';
-import type { YesNo } from '../forges/port/yes-no.ts';
+import type { PreloadedFacts, PullRequest, WriteAccess } from '../forges/port/pull-request.ts';
 import type { Makers } from './authors/makers.ts';
 
 /**
@@ -23,7 +22,7 @@ export interface Fact<Name extends string, Value, Part extends string, Shape ext
   /** Facts that decide what is read of this one: it is read again when one of them is. */
   readonly dependsOn: readonly AnyFact[];
   readonly read: (reading: Reading<Value>, parts: readonly Part[]) => Promise<Value>;
-  readonly change: Change<Value, Part>;
+  readonly change: Change;
   readonly forges: Readonly<Record<ForgeName, AtForge>>;
   readonly given: Given<Shape, Value>;
 }
@@ -58,43 +57,18 @@ export interface Reading<Value> {
 
 export type ReadFact = <Value>(fact: { readonly name: string; readonly unread: Value }) => Promise<Value>;
 
-/** How it is noticed that a fact is no longer what a verdict was judged by, should every webhook be lost. */
-export type Change<Value, Part extends string> =
-  /** It is fixed by the commits of head and base, which are compared. */
-  | { readonly noticedBy: 'commits' }
-  /** The forge moves the time of the pull request's last change. */
-  | { readonly noticedBy: 'updated-at' }
-  /** It is a file of the base branch, whose digest is compared where that branch has moved. */
-  | { readonly noticedBy: 'base-branch' }
-  /** It is read once more, by the resync. */
-  | ({ readonly noticedBy: 'digest' } & Compared<Value, Part>);
-
-export interface Compared<Value, Part extends string> {
-  /** What of the value matters, as plain data: the same for the same things in any order. */
-  readonly plain: (value: Value) => unknown;
-  /** What to ask for when it is read once more, where that is not what was needed. */
-  readonly askAgain?: (value: Value, parts: readonly Part[]) => readonly Part[];
-  /** Reads it as it is now. */
-  readonly readAgain: (present: Present, parts: readonly Part[]) => Promise<Value>;
-}
-
-/** What a fact is read with again, for a verdict that exists. */
-export interface Present extends PullRequestRef {
-  readonly forge: Forge;
-  readonly headSha: string;
-  readonly baseBranch: string;
-  readonly statusContext: string;
-  /** Who may write, by login in lower case, as far as the forge has told it of many pull requests at once. */
-  readonly told?: ReadonlyMap<string, YesNo> | undefined;
-  /** Does the work once for each key, however many pull requests it concerns. */
-  readonly once: <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
-}
+/**
+ * How a change of a fact shows should every webhook be lost. What is fixed by the commits of head and base changes only
+ * with them. Of some the forge moves the time of the pull request's last change. Anything else is `unseen`: it is found
+ * when it is the turn of the pull request to be judged again.
+ */
+export type Change = 'commits' | 'updated-at' | 'unseen';
 
 /** What a forge wants and sends for a fact. */
 export interface AtForge {
   /** What reading it takes beside what every review has. */
   readonly permissions: readonly Permission[];
-  /** What tells that it changed. Empty: only the resync finds that. */
+  /** What tells that it changed. Empty: only a resync finds that. */
   readonly webhooks: readonly Webhook[];
 }
 

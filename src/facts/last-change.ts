@@ -25,7 +25,7 @@ export const lastChange = defineFact({
     const none = list.complete && !list.reviews.some(({ state }) => state === 'approved');
     return none ? { kind: 'none' } : readLastChange({ forge, pullRequest });
   },
-  change: { noticedBy: 'updated-at' },
+  change: 'updated-at',
   // The push itself, and the change of base, are events of every review.
   forges: NOTHING_MORE,
   given: {

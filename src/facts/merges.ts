@@ -40,7 +40,7 @@ export const merges = defineFact({
         : before.updatedFrom,
     };
   },
-  change: { noticedBy: 'commits' },
+  change: 'commits',
   // Merges are rare: a usual pull request has none to look into.
   forges: NOTHING_MORE,
   given: {

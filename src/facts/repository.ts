@@ -23,11 +23,7 @@ export const repository = defineFact({
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => readSettings(forge, pullRequest.repository),
-  change: {
-    noticedBy: 'digest',
-    plain: (value) => [value?.visibility, value?.topics],
-    readAgain: ({ forge, repository: name, once }) => once(name, () => readSettings(forge, name)),
-  },
+  change: 'unseen',
   // GitHub tells when one is made public, which starts a resync: see interpret-event.ts. Of topics nobody tells.
   forges: NOTHING_MORE,
   given: {

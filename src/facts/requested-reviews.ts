@@ -36,7 +36,7 @@ export const requestedReviews = defineFact({
   unreadAfter: ['invalid', 'too-large'],
   dependsOn: [],
   read: ({ forge, pullRequest }) => forge.requestedReviews(pullRequest),
-  change: { noticedBy: 'updated-at' },
+  change: 'updated-at',
   forges: {
     github: { permissions: NO_PERMISSIONS, webhooks: [webhook()] },
     gitea: GITEA,

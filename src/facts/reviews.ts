@@ -68,7 +68,7 @@ export const reviews = defineFact({
     reviews: preloaded.reviews ?? (await forge.reviews(pullRequest)),
     complete: true,
   }),
-  change: { noticedBy: 'updated-at' },
+  change: 'updated-at',
   forges: {
     github: {
       permissions: NO_PERMISSIONS,

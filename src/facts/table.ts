@@ -76,7 +76,7 @@ export const FACTS: { readonly [Name in FactName]: FactOf<Name> } = TABLE;
 
 export const FACT_NAMES: readonly FactName[] = Object.keys(TABLE).filter(isFactName);
 
-export function isFactName(name: string): name is FactName {
+function isFactName(name: string): name is FactName {
   return Object.hasOwn(TABLE, name);
 }
 

@@ -43,8 +43,6 @@ type Organisation = Extract<TeamMembers, { readonly kind: 'organisation' }>;
 
 const UNREAD: Teams = new Map();
 const EVERYBODY = '/*';
-/** Between an organisation and a login, of what is asked again. */
-const ONE_MEMBER = ' ';
 
 const GITEA: AtForge = {
   permissions: [{ key: 'read:organization', access: 'read', title: 'read:organization', of: 'organisation' }],
@@ -68,49 +66,7 @@ export const teams = defineFact({
     const [read, members] = await Promise.all([readOwnTeams(forge, repository, missing), readMembers(reading, roles)]);
     return new Map([...before, ...read, ...members]);
   },
-  change: {
-    noticedBy: 'digest',
-    plain: (value) =>
-      [...value]
-        .map(([team, members]) => [
-          team,
-          members.kind === 'team' ? members.logins.toSorted() : [members.members.toSorted(), members.others.toSorted()],
-        ])
-        .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
-    /** The teams, and of an organisation the very people who were asked about. */
-    askAgain: (value) =>
-      [...value].flatMap(([team, members]) =>
-        members.kind === 'team'
-          ? [team]
-          : [...members.members, ...members.others, ...members.unknown].map((login) => `${team}${ONE_MEMBER}${login}`),
-      ),
-    async readAgain({ forge, repository, once }, parts) {
-      const named = parts.filter((part) => !part.includes(ONE_MEMBER));
-      const people = Map.groupBy(
-        parts.flatMap((part) => {
-          const [team = '', login] = part.split(ONE_MEMBER);
-          return login === undefined ? [] : [{ organisation: organisationOf(team) ?? '', login }];
-        }),
-        ({ organisation }) => organisation,
-      );
-      const [read, ...members] = await Promise.all([
-        readOwnTeams(
-          {
-            teamMembers: (team) => once(team, () => forge.teamMembers(team)),
-          },
-          repository,
-          named,
-        ),
-        ...[...people].map(async ([organisation, asked]) => {
-          const logins = asked.map(({ login }) => login);
-          const key = JSON.stringify([organisation, logins]);
-          const among = await once(key, () => membersAmong(forge, repository, undefined, organisation, logins));
-          return [everybodyIn(organisation), among] as const;
-        }),
-      ]);
-      return new Map([...read, ...members.flatMap(([team, among]) => (among ? [[team, among] as const] : []))]);
-    },
-  },
+  change: 'unseen',
   forges: {
     github: {
       permissions: [{ key: 'members', access: 'read', title: 'Members', of: 'organisation' }],

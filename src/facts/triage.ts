@@ -68,11 +68,7 @@ export const triage = defineFact({
   unreadAfter: [],
   dependsOn: [],
   read: ({ forge, pullRequest }, _parts: readonly Part[]) => forge.ask(pullRequest, TRIAGE),
-  change: {
-    noticedBy: 'digest',
-    plain: (value) => value && { ...value, assignees: value.assignees?.toSorted() },
-    readAgain: ({ forge, repository, number }) => forge.ask({ repository, number }, TRIAGE),
-  },
+  change: 'unseen',
   forges: {
     github: { permissions: NO_PERMISSIONS, webhooks: [ASSIGNED, MILESTONED] },
     gitea: GITEA,

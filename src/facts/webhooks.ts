@@ -20,14 +20,10 @@ const ANNOUNCED: ReadonlySet<FactName> = new Set(
   WEBHOOKS.flatMap(({ starts, fact }) => (starts === 'asking' && fact !== undefined ? [fact] : [])),
 );
 
-/** Those of what is needed that have to be noted before they are read, so that no webhook of a change is missed. */
+/**
+ * Those of what is needed that reviews are found again by. They have to be noted before they are read, so that no
+ * webhook of a change is missed.
+ */
 export function announcedFacts(needs: Needs): readonly FactName[] {
   return FACT_NAMES.filter((name) => needs[name] !== undefined && ANNOUNCED.has(name));
-}
-
-/** Those of what is needed by which reviews are found again: by a webhook, or by the resync. */
-export function askedFacts(needs: Needs): readonly FactName[] {
-  return FACT_NAMES.filter(
-    (name) => needs[name] !== undefined && (ANNOUNCED.has(name) || FACTS[name].change.noticedBy === 'digest'),
-  );
 }

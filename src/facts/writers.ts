@@ -10,28 +10,20 @@ import { givenReviews, likelyWritersFirst, reviews, reviewsGiven } from './revie
 export interface Writers {
   /** By login in lower case. Nobody else was asked about: unknown. */
   readonly answers: ReadonlyMap<string, YesNo>;
-  /** Logins in lower case of those whose word can end a success, and does where their permission is unknown. */
-  readonly deciding?: ReadonlySet<string>;
   /** Logins in lower case of programs, which never may, whatever the forge says of them. */
   readonly programs?: ReadonlySet<string>;
   /** What would have to be done at the forge to know; undefined where nothing is unknown, or nothing helps. */
   readonly advice?: string;
 }
 
-/** People whose permission matters; a login of whom to ask again, see {@link CLOSED}. */
-type Part = 'approvers' | 'objectors' | 'resolvers' | (string & {});
-
-/**
- * Stands before the login of an approver who may not write: should the forge not tell it any more, that changes
- * nothing. No login has such a sign.
- */
-const CLOSED = '!';
+/** People whose permission matters. */
+type Part = 'approvers' | 'objectors' | 'resolvers';
 
 const UNREAD: Writers = { answers: new Map() };
 
 /**
  * Who may write to the repository now. A review keeps its words when its author loses access, and forges send no
- * webhook of that: the resync asks again.
+ * webhook of that: it is asked again when it is the pull request's turn.
  */
 export const writers = defineFact({
   name: 'writers',
@@ -41,31 +33,12 @@ export const writers = defineFact({
   dependsOn: [reviews, conversations],
   async read(reading, roles: readonly Part[]) {
     const { forge, writeAccess } = reading;
-    const { people, ...kinds } = await peopleIn(roles, reading);
+    const { people, programs } = await peopleIn(roles, reading);
     const answers = await answersFor(writeAccess, people, FORGES[forge.name].maxAskedWriters);
     const unknown = [...answers.values()].includes('unknown');
-    return { answers, ...kinds, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
+    return { answers, programs, ...(unknown && { advice: FORGES[forge.name].advice.showPermissions }) };
   },
-  change: {
-    noticedBy: 'digest',
-    plain: ({ answers }) => [...answers].sort(([one], [other]) => (one < other ? -1 : 1)),
-    /** Those first who may write: a success may stand on them. */
-    askAgain: ({ answers, deciding }) =>
-      [...answers]
-        .sort(([, one], [, other]) => Number(other === 'yes') - Number(one === 'yes'))
-        .map(([login, answer]) => (answer === 'no' && deciding?.has(login) === false ? `${CLOSED}${login}` : login)),
-    async readAgain({ forge, repository, once, told }, parts) {
-      const access = await once(repository, async () => forge.writeAccess(repository));
-      const closed = new Set(parts.filter((part) => part.startsWith(CLOSED)).map((part) => part.replace(CLOSED, '')));
-      const logins = parts.map((part) => part.replace(CLOSED, ''));
-      const people = new Map(logins.map((login) => [login, told?.get(login) ?? 'unknown'] as const));
-      const answers = new Map(await answersFor(access, people, FORGES[forge.name].maxAskedWriters));
-      for (const [login, answer] of answers) {
-        answers.set(login, answer === 'unknown' && closed.has(login) ? 'no' : answer);
-      }
-      return { answers };
-    },
-  },
+  change: 'unseen',
   forges: NOTHING_MORE,
   given: {
     shape: { ...givenReviews, ...givenConversations },
@@ -131,9 +104,8 @@ async function peopleIn(roles: readonly string[], { of, pullRequest }: Reading<W
       }
     }
   }
-  const deciding = new Set(people.keys());
   if (roles.includes('approvers')) {
     await addReviewers('approved');
   }
-  return { people, programs, deciding };
+  return { people, programs };
 }

@@ -41,7 +41,16 @@ export interface ForgeDeps {
 
 export function makeForge(config: ForgeConfig, deps: ForgeDeps = {}): Forge {
   const { machineAccounts = [], committer } = config;
-  return { ...withOwnCommits(connect(config, deps), committer), machineAccounts };
+  let limit: number | undefined;
+  const hooks: ForgeHooks = {
+    ...deps.hooks,
+    onRateLimit(seen) {
+      limit = seen.api === 'rest' && Number.isFinite(seen.limit) ? seen.limit : limit;
+      deps.hooks?.onRateLimit?.(seen);
+    },
+  };
+  const forge = withOwnCommits(connect(config, { ...deps, hooks }), committer);
+  return { ...forge, machineAccounts, requestLimit: () => limit };
 }
 
 function connect(config: ForgeConfig, deps: ForgeDeps): Forge {

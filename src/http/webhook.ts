@@ -25,8 +25,11 @@ export interface WebhookOptions {
   readonly bodyLimit: number;
   readonly budget: ByteBudget;
   readonly inbox: Inbox<ReviewRequest>;
-  /** Unless one waits already. `lists`: it lists the repositories first that the credentials may write to. */
-  readonly requestResync: (lists: boolean) => Promise<void>;
+  /**
+   * Unless one waits already. `appeared`: repositories that Gatehouse sees again; empty where it has to list those first
+   * that the credentials may write to. Absent: nothing is known.
+   */
+  readonly requestResync: (appeared?: readonly string[]) => Promise<void>;
   /** Whether a commit status of this name is Gatehouse's own. */
   readonly isOwnContext: (context: string) => boolean;
   /** Which installation of the App sent an accepted delivery. Must not throw or wait. */
@@ -113,9 +116,7 @@ function resyncIfTooLarge({ bodyLimit, requestResync, log }: WebhookOptions): Mi
       return;
     }
     try {
-      await withTimeout(RESYNC_TIMEOUT_MS, requestResync(false), () =>
-        Promise.reject(new Error('the database is slow')),
-      );
+      await withTimeout(RESYNC_TIMEOUT_MS, requestResync(), () => Promise.reject(new Error('the database is slow')));
     } catch (err) {
       log.error(
         { err },
@@ -187,7 +188,7 @@ function acknowledge({
     }
     if (outcome === 'accepted' && subject.appeared) {
       // The next round looks at them in any case.
-      requestResync(resynced.length === 0).catch((err: unknown) =>
+      requestResync(resynced).catch((err: unknown) =>
         log.warn({ err, ...ctx.state.about }, 'a resync could not be queued'),
       );
     }

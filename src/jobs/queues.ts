@@ -3,7 +3,7 @@ import type { ForgeAccess } from './forge-access.ts';
 import { secondsSinceQueued } from './queue/job-age.ts';
 import { DEAD_LETTERS, type Jobs, type Queues, RETENTION_SECONDS, reviewKey } from './queue/queue.ts';
 import type { Baselines } from './resync/baselines.ts';
-import type { PresentRules } from './resync/outdated-reviews.ts';
+import type { PresentRules } from './resync/other-rules.ts';
 import type { ReviewDeps } from './review/review-deps.ts';
 
 /** What a worker hands to its jobs. */
@@ -52,7 +52,7 @@ export const QUEUES: Queues<JobDeps> = {
     needsForge: true,
     async run(deps, job) {
       const { data, createdOn, signal, retryCount, retryLimit } = job;
-      const tries = { isRetry: retryCount > 0, isLastAttempt: retryCount >= retryLimit };
+      const tries = { isRetry: retryCount > 0, isLastAttempt: retryCount >= retryLimit, isTurn: false };
       const asked = { at: createdOn, secondsAgo: secondsSinceQueued(job), ...tries };
       const { reviewPullRequest } = await import('./review/review-pull-request.ts');
       if ((await reviewPullRequest(deps, data, asked, signal)) === 'overtaken') {
@@ -63,6 +63,16 @@ export const QUEUES: Queues<JobDeps> = {
     async giveUp(deps, { data, createdOn, signal }, error) {
       const { reportGivenUp } = await import('./review/report-given-up.ts');
       await reportGivenUp(deps, data, error, createdOn, signal);
+    },
+  },
+  /** Pull requests that are judged again although nothing tells that they have changed: one at a time. */
+  turn: {
+    key: reviewKey,
+    options: { ...COMMON, retryLimit: 1 },
+    needsForge: true,
+    async run(deps, { data, createdOn, signal }) {
+      const { takeTurn } = await import('./review/take-turn.ts');
+      await takeTurn(deps, data, createdOn, signal);
     },
   },
   /** All open pull requests into a branch, after its policy may have changed. */
@@ -85,7 +95,7 @@ export const QUEUES: Queues<JobDeps> = {
     needsForge: false,
     async run({ pool, enqueue }, { data, createdOn }) {
       const { repository, branch } = data;
-      const { withNewPusher } = await import('./resync/outdated-reviews.ts');
+      const { withNewPusher } = await import('./resync/judged-reviews.ts');
       const pushed = await withNewPusher(pool, repository);
       await enqueue([
         ...pushed.map((ref) => ({ kind: 'review' as const, ...ref })),

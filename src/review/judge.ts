@@ -1,10 +1,9 @@
 import { authorsOf } from '../facts/authors/authors.ts';
 import type { Makers } from '../facts/authors/makers.ts';
 import { operatorsPeople } from '../facts/authors/people-settings.ts';
-import { type JudgedFacts, judgedFacts } from '../facts/compare.ts';
 import { gatherFacts, type Sources } from '../facts/gather.ts';
 import { type FactName, type Facts, type Needs, unreadFacts } from '../facts/table.ts';
-import { announcedFacts, askedFacts } from '../facts/webhooks.ts';
+import { announcedFacts } from '../facts/webhooks.ts';
 import { mayWrite } from '../facts/writers.ts';
 import type {
   ChangedFiles,
@@ -48,9 +47,10 @@ export type Concluded =
       readonly rules: RuleSources;
       /** What the digests in `rules` are of. */
       readonly texts: readonly SourceText[];
-      /** The facts that rules ask for, where a webhook or the resync tells that they changed. */
+      /** The facts that rules ask for, where a webhook tells that they changed. */
       readonly asks: readonly FactName[];
-      readonly compared: ComparedFacts;
+      /** Absent: it does not matter who pushed. */
+      readonly pushes?: UnseenPushes;
       /** Null when no rule in force asks for reviews. */
       readonly approvals: readonly CurrentApproval[] | null;
       /** Absent when the policy could not be used. */
@@ -67,14 +67,12 @@ export type ReviewResult =
   | { readonly kind: 'archived'; readonly pullRequest: PullRequest }
   | Concluded;
 
-/** What the resync reads again, and compares. Stored as JSON with the verdict. */
-export interface ComparedFacts {
-  /** Facts that nothing else shows a change of. One that no rule asks for is not here. */
-  readonly facts: JudgedFacts;
-  /** Ids of commits whose push was not seen. Absent: it does not matter who pushed. */
-  readonly unseenPushes?: readonly string[];
-  /** Where it is pushed to, as in PullRequest: beside `unseenPushes`. */
-  readonly headRepository?: string | null;
+/** Stored as JSON with the verdict: a webhook may still tell who pushed. */
+export interface UnseenPushes {
+  /** Ids of commits whose push was not seen. */
+  readonly unseen: readonly string[];
+  /** Where they are pushed to, as in PullRequest. */
+  readonly to: string | null;
 }
 
 /** How often a pull request is judged at most, when it changes meanwhile. */
@@ -285,14 +283,10 @@ export function conclude(
     comments: policy.comments ?? DEFAULT_COMMENTS,
     rules: sources,
     texts,
-    asks: askedFacts(needed),
-    compared: {
-      facts: judgedFacts(needed, facts),
-      ...(needed.commits?.includes('authors') && {
-        unseenPushes: unseenPushes(facts.commits),
-        headRepository: pullRequest.head.repository,
-      }),
-    },
+    asks: announcedFacts(needed),
+    ...(needed.commits?.includes('authors') && {
+      pushes: { unseen: unseenPushes(facts.commits), to: pullRequest.head.repository },
+    }),
     approvals: needed.reviews === undefined ? null : approvalsNow(facts),
     isFixed: proposed.kind === 'absent' && overrides === undefined && needsOnlyFiles(policy),
     verdict: proposed.kind === 'broken' ? withProposedPolicyFaults(verdict, proposed.faults) : verdict,
@@ -334,7 +328,6 @@ function notJudged(
     rules: sources,
     texts,
     asks: [],
-    compared: { facts: {} },
     approvals: null,
     isFixed: false,
   };

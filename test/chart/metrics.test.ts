@@ -316,6 +316,18 @@ const COURSES: Readonly<Record<string, Course>> = {
     fires: { 'gatehouse_foreign_statuses_total{by="mallory"}': '_x30 1x10' },
     silent: { 'gatehouse_foreign_statuses_total{by="mallory"}': '0x40' },
   },
+  GatehouseSuccessesUnseen: {
+    fires: { 'gatehouse_oldest_unseen_success_seconds{}': '172800+60x80' },
+    silent: { 'gatehouse_oldest_unseen_success_seconds{}': '86400+60x80' },
+  },
+  GatehouseStaleSuccess: {
+    fires: { 'gatehouse_stale_verdicts_total{why="success"}': '0x30 1x10' },
+    silent: {
+      'gatehouse_stale_verdicts_total{why="success"}': '1x40',
+      'gatehouse_stale_verdicts_total{why="verdict"}': '0+1x40',
+      'gatehouse_stale_verdicts_total{why="status"}': '0+1x40',
+    },
+  },
   GatehouseFrozenSuccess: {
     fires: { 'gatehouse_frozen_successes_total{}': '0x30 1x10' },
     silent: { 'gatehouse_frozen_successes_total{}': '1x40' },

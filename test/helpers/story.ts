@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava';
 import { Redis } from 'ioredis';
-import { openReplay } from '../../src/composition/replay.ts';
 import { WAKE_CHANNEL, wakeMessage } from '../../src/composition/shared-deps.ts';
 import type { Roles } from '../../src/config/config.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
@@ -94,7 +93,7 @@ async function openStory(
     /** Waits for the end of a resync that began since then. A worker asks for one when it starts. */
     resynced: door.settling.resynced,
     /** Runs a resync now, instead of after RESYNC_MINUTES, and waits for its end. The reviews that it requests follow. */
-    resyncAll: () => resyncAll(door),
+    resyncAll: (options?: ResyncOptions) => resyncAll(door, options),
     settledFor: (repository: string) => settled(forge, door, repository),
     /** What a process of this installation is configured by, beside the stores. */
     environment: { ...environment, DATABASE_URL: door.databaseUrl, REDIS_URL: door.redisUrl } as Environment,
@@ -129,11 +128,23 @@ export async function workerComesBy(
   }
 }
 
-async function resyncAll({ database, redisUrl, settling }: Door): Promise<void> {
+interface ResyncOptions {
+  /** False: as right after another round, when nobody's turn has come. */
+  readonly turns?: boolean;
+  /** Whoever asks for one: each of several at once gets a round of its own. */
+  readonly key?: string;
+}
+
+async function resyncAll(door: Door, { turns = true, key = 'test' }: ResyncOptions = {}): Promise<void> {
+  const { database, redisUrl, settling } = door;
   const since = new Date();
+  if (turns) {
+    await database.query("DELETE FROM gatehouse.progress WHERE task = 'turns'");
+  }
   await database.query(
     `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, retry_limit, retry_delay)
-     VALUES ('resync', 'test', 'stately', '{}', 0, 0)`,
+     VALUES ('resync', $1, 'stately', '{}', 0, 0)`,
+    [key],
   );
   const redis = new Redis(redisUrl);
   await redis.publish(WAKE_CHANNEL, wakeMessage(['resync']));
@@ -142,15 +153,12 @@ async function resyncAll({ database, redisUrl, settling }: Door): Promise<void> 
 }
 
 async function resync(door: Door, repository: string): Promise<void> {
-  const since = new Date();
-  const queue = openReplay(door.database, door.redisUrl);
-  try {
-    await queue.requestResync([repository]);
-    await queue.wakeWorkers();
-  } finally {
-    await queue.stop();
-  }
-  await door.settling.resynced(since);
+  await door.database.query(
+    `INSERT INTO gatehouse.repositories (name) VALUES ($1)
+     ON CONFLICT (name) DO UPDATE SET due = true, resynced_at = NULL`,
+    [repository],
+  );
+  await resyncAll(door, { key: repository });
 }
 
 interface Sharing extends Pick<DoorOptions, 'maxTaskMs'> {
@@ -265,7 +273,7 @@ function makeScene(forge: SimulatedForge, door: Door, repository: string) {
       return forge.setStatus(site.repository, sha, status);
     },
     /**
-     * A resync of this repository, as `gatehouse resync` asks for it, until it is over and all is settled. It finds what others
+     * A resync that looks at this repository, until it is over and all is settled. It finds what others
      * have missed as well: tests of it are serial.
      */
     async resync() {
@@ -341,7 +349,7 @@ function isAbout(
 }
 
 /** Runs a resync now, and waits for it and for the reviews that it starts. */
-export async function resyncNow(story: Story): Promise<void> {
-  await story.resyncAll();
+export async function resyncNow(story: Story, options?: ResyncOptions): Promise<void> {
+  await story.resyncAll(options);
   await story.settled();
 }

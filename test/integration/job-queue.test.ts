@@ -10,9 +10,8 @@ import type { Jobs } from '../../src/jobs/queue/queue.ts';
 import { readQueueStats } from '../../src/jobs/queue/queue-stats.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { dueQueues, makeTaker } from '../../src/jobs/queue/take-job.ts';
-import { notUnderReview } from '../../src/jobs/queue/under-review.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
-import { reviewsThatDependOn } from '../../src/jobs/resync/outdated-reviews.ts';
+import { reviewsThatDependOn } from '../../src/jobs/resync/judged-reviews.ts';
 import { makersIn } from '../../src/jobs/tables/makers.ts';
 import { recordedComments, recordStatements } from '../../src/jobs/tables/override-comments.ts';
 import { beginReview, recordHead } from '../../src/jobs/tables/reviews.ts';
@@ -267,8 +266,6 @@ test('of all queues only the one with a due job is named, and few rows are read'
   t.true(read < 1_000, `${read} rows were read`);
 });
 
-const [HEAD, BASE] = ['a'.repeat(40), 'b'.repeat(40)];
-
 test('a push never misses a review that runs, even one that has recorded nothing', async (t) => {
   const pool = await openMigratedDatabase(t);
   async function review(number: number, state: string, base?: string) {
@@ -302,38 +299,5 @@ test('a push never misses a review that runs, even one that has recorded nothing
       [2, false],
       [3, true],
     ],
-  );
-});
-
-test('a pull request under review is not requested again', async (t) => {
-  const pool = await openMigratedDatabase(t);
-  const ref = (number: number, headSha = HEAD) => ({
-    repository,
-    number,
-    now: { headSha, baseBranch: 'main', updatedAt: '2026-01-01T00:00:00Z' },
-  });
-  await pool.query(
-    `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, state, heartbeat_seconds)
-     SELECT 'review', 'octo/site#' || number, 'stately', '{}', state::gatehouse_jobs.job_state, 15
-       FROM (VALUES (1, 'created'), (2, 'retry'), (3, 'active'), (4, 'active'), (5, 'active'), (6, 'completed')) AS job (number, state)`,
-  );
-  await pool.query(
-    `INSERT INTO gatehouse.reviews (repository, pull_request, head_sha, description, base_branch, pull_request_updated_at)
-     VALUES ('octo/site', 3, '', '', '', NULL),
-            ('octo/site', 4, $1, '', 'main', '2026-01-01T00:00:00Z'),
-            ('octo/site', 5, $2, '', 'main', '2026-01-01T00:00:00Z')`,
-    [HEAD, BASE],
-  );
-  const candidates = [1, 2, 3, 4, 5, 6, 7].map((number) => ref(number));
-  t.deepEqual(
-    (await notUnderReview(pool, candidates)).map(({ number }) => number),
-    [5, 6, 7],
-    'those that have changed since the review read them, and those that none looks at',
-  );
-  const outdated = [1, 4].map((number) => ({ repository, number }));
-  t.deepEqual(
-    (await notUnderReview(pool, outdated)).map(({ number }) => number),
-    [4],
-    'a review that has begun may have read the old rules',
   );
 });

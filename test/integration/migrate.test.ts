@@ -58,7 +58,7 @@ test('migrating an empty database applies everything, and again applies nothing'
     t.deepEqual(await migrateStores(url), []);
     const { rows } = await pool.query<{ name: string }>('SELECT name FROM gatehouse_jobs.queue ORDER BY name');
     const reviews = 'review review-commit review-dead-letters review-merge-group review-repository';
-    t.is(rows.map(({ name }) => name).join(' '), `command default-push push resync retention ${reviews}`);
+    t.is(rows.map(({ name }) => name).join(' '), `command default-push push resync retention ${reviews} turn`);
   });
 });
 

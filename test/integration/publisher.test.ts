@@ -3,12 +3,10 @@ import type { ExecutionContext } from 'ava';
 import { makeParameters } from '../../src/db/parameters.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
-import type { ListedPullRequest, Overviews } from '../../src/forges/port/many-repositories.ts';
 import type { PostedStatus, StatusState } from '../../src/forges/port/postings.ts';
 import type { RepositoryNow } from '../../src/forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
 import { makePublisher } from '../../src/jobs/publisher/publisher.ts';
-import { publishReplaced } from '../../src/jobs/publisher/replaced.ts';
 import { isAnyUnpublished, publishAgain } from '../../src/jobs/publisher/unpublished.ts';
 import { addRepositories, forgetRepository, moveRepository } from '../../src/jobs/tables/repositories.ts';
 import { beginReview, verdictUpdate } from '../../src/jobs/tables/reviews.ts';
@@ -358,22 +356,6 @@ test('many that publish at once come to an end, with the right one', async (t) =
   }
 });
 
-test('a commit that the forge refuses never keeps a resync from others', async (t) => {
-  const { deps, verdict, publish, always, states, ...scene } = await setUp(t);
-  for (const [number, headSha] of [
-    [1, 'a'],
-    [2, 'b'],
-  ] as const) {
-    await verdict(number, 'failure', { headSha });
-    await publish(headSha);
-    scene.forge(headSha, 'success');
-  }
-  always.set('a', lost);
-  const open = ['a', 'b'].map((sha, index) => ({ number: index + 1, head: { sha } }) as ListedPullRequest);
-  await publishReplaced(deps, REPOSITORY, open);
-  t.deepEqual([states('a').at(-1), states('b').at(-1)], ['success', 'failure']);
-});
-
 test('a success left in a repository that is hidden or renamed is withdrawn once it is seen again', async (t) => {
   const { pool, verdict, publish, states, resync, known } = await setUp(t);
   await verdict(1, 'success');
@@ -416,35 +398,3 @@ test('a merge group that has left its queue after a rename never comes back with
   await resync();
   t.is(states().at(-1), 'pending');
 });
-
-for (const shows of ['one by one', 'many at once']) {
-  test(`a success that somebody set without a webhook never outlives a look, ${shows}`, async (t) => {
-    const { deps, verdict, publish, states, statusesOf, ...scene } = await setUp(t);
-    const asked: string[] = [];
-    const at = (shas: readonly string[]) => new Map(shas.map((sha) => [sha, statusesOf(sha).slice(-1)] as const));
-    const overviews: Partial<Overviews> = {
-      async statuses(_repository, shas) {
-        asked.push(...shas);
-        return at(shas);
-      },
-    };
-    const forge = shows === 'one by one' ? deps.forge : { ...deps.forge, overviews: overviews as Overviews };
-    const heads = ['forged', 'seen', 'untouched', 'green'];
-    for (const [index, headSha] of heads.entries()) {
-      await verdict(index + 1, headSha === 'green' ? 'success' : 'failure', { headSha });
-      await publish(headSha);
-    }
-    for (const sha of ['forged', 'seen']) {
-      scene.forge(sha, 'success');
-    }
-    const open = heads.map((sha, index) => ({ number: index + 1, head: { sha } }) as ListedPullRequest);
-    const posted = (sha: string) => states(sha).length;
-    await publishReplaced({ ...deps, forge }, REPOSITORY, open, at(['seen']));
-    t.deepEqual(
-      ['forged', 'seen'].map((sha) => states(sha)),
-      Array(2).fill(['failure', 'success', 'failure']),
-    );
-    t.deepEqual([posted('untouched'), posted('green')], [1, 1]);
-    t.deepEqual(asked.sort(), shows === 'one by one' ? [] : ['forged', 'green', 'untouched']);
-  });
-}

@@ -4,7 +4,7 @@ import { makeForge } from '../../src/forges/make-forge.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import type { ForgeName } from '../../src/forges/port/forges.ts';
 import type { ReviewRequest } from '../../src/forges/port/review-requests.ts';
-import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
+import { readPresentRules } from '../../src/jobs/resync/other-rules.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { resync } from '../../src/jobs/resync/resync.ts';
 import { makeLog } from '../../src/log.ts';

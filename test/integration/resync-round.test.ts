@@ -1,17 +1,12 @@
-import { hash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
-import { canonicalJson } from '../../src/common/canonical-json.ts';
-import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../src/facts/compare.ts';
-import { FACT_NAMES, type FactName } from '../../src/facts/table.ts';
 import type { Forge } from '../../src/forges/port/forge.ts';
 import { ForgeError } from '../../src/forges/port/forge-error.ts';
 import type { ChangeList, ListedRepository } from '../../src/forges/port/many-repositories.ts';
-import type { YesNo } from '../../src/forges/port/yes-no.ts';
 import { makeReplay } from '../../src/jobs/queue/replay.ts';
 import { QUEUES } from '../../src/jobs/queues.ts';
 import { beginRound } from '../../src/jobs/resync/due-repositories.ts';
-import { readPresentRules } from '../../src/jobs/resync/outdated-reviews.ts';
+import { readPresentRules } from '../../src/jobs/resync/other-rules.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { type ResyncDeps, resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
@@ -192,7 +187,6 @@ const REVIEW = {
   open: true,
   verdict: 'success',
   rules: RULES,
-  compared: { facts: {} },
   pull_request_updated_at: UPDATED_AT,
 };
 type Columns = { readonly [column in keyof typeof REVIEW]?: unknown };
@@ -223,31 +217,13 @@ test('what no list of changes shows is looked at all the same', async (t) => {
     pool,
     rows.map((row, index) => ({ repository: named(index).name, ...updated, ...row })),
   );
-  const asks = (facts: readonly FactName[], compared: object = {}, rules: object | null = RULES) =>
-    pool.query(
-      "UPDATE gatehouse.reviews SET asks = $1, compared = $2, rules = $3 WHERE repository = 'acme/repository-4'",
-      [facts, { facts: compared }, rules],
-    );
-  await asks(['checks']);
   await lookedAtAll();
-  const unfinished = [1, 2, 3, 4, 5, 6].map((index) => `acme/repository-${index}`);
-  const rules = { outdated: async () => [] };
-  t.deepEqual(await next({ rules }), unfinished);
-  for (const fact of FACT_NAMES) {
-    for (const parts of [[], ['wanda']]) {
-      await asks([fact], { [fact]: { digest: '', parts } });
-      await lookedAtAll();
-      const isNothing = COMPARED_IN_PARTS.includes(fact) && parts.length === 0;
-      t.is((await next({ rules })).includes('acme/repository-4'), COMPARED_FACTS.includes(fact) && !isNothing, fact);
-    }
-  }
-  t.deepEqual(COMPARED_IN_PARTS.toSorted(), ['teams', 'writers']);
-  await asks(['writers'], {}, null);
+  const unfinished = [1, 2, 3, 5].map((index) => `acme/repository-${index}`);
+  const longestAgo = 'acme/repository-6';
+  t.deepEqual(await next({ rules: { outdated: async () => [] } }), [...unfinished, longestAgo]);
   await lookedAtAll();
-  t.true((await next({ rules })).includes('acme/repository-4'), 'a review that was given up');
-  await asks(['checks']);
-  await lookedAtAll();
-  t.deepEqual(await next(), ['acme/repository-0', ...unfinished], 'the policy of the operator has changed');
+  const all = ['acme/repository-0', ...unfinished, longestAgo];
+  t.deepEqual(await next(), all, 'the policy of the operator has changed');
 });
 
 test('a resync that is requested during another looks at everything again', async (t) => {
@@ -274,8 +250,6 @@ test('an owner at its limit never keeps a round going when the clock is behind',
       scope: 'owner',
       maxRepositories: 100,
       read: async () => new Map(),
-      statuses: async () => new Map(),
-      writers: async () => [],
     },
     async openPullRequests(): Promise<never> {
       reads += 1;
@@ -297,67 +271,6 @@ test('a resync is interrupted while the forge cannot be reached', async (t) => {
   const { deps } = await setUp(t, 1);
   const access = { check: async () => ({ kind: 'unreachable', reason: 'refused' }) as const };
   t.is(await resync({ ...deps, access }, { began: new Date(), new: true }), 'interrupted');
-});
-
-test('who may write is asked of many at once, and one by one after a failure', async (t) => {
-  const { run, list, pool, requested } = await setUp(t, 1);
-  list.changed = list.all;
-  const { name } = named(0);
-  const people = ['ann', 'bea', 'cleo', 'dora', 'eve'];
-  const judged = (login: string) => {
-    const digest = hash('sha256', canonicalJson(['writers', [[login, 'yes']]]));
-    return { facts: { writers: { digest, parts: [login] } } };
-  };
-  await addReviews(
-    pool,
-    people.map((login, index) => ({ pull_request: index + 1, compared: judged(login) })),
-  );
-  const pullRequests = people.map((_, index) => ({
-    ...{ repository: name, number: index + 1, archived: false, updatedAt: UPDATED_AT },
-    ...{ base: { branch: 'main' }, head: { sha: HEAD } },
-  }));
-  const status = {
-    context: 'gatehouse/main',
-    state: 'success',
-    description: '',
-    own: true,
-    creator: 'gatehouse',
-  } as const;
-  const overview = {
-    pullRequests,
-    baseCommits: new Map([['main', BASE]]),
-    mergeGroups: [],
-    statuses: new Map([[HEAD, [status]]]),
-  };
-  const asked: unknown[] = [];
-  const told: YesNo[] = ['yes', 'yes', 'no', 'yes'];
-  const change = {
-    writeAccess: () => async (login: string) => {
-      asked.push(login);
-      return 'yes' as const;
-    },
-    overviews: {
-      scope: 'any',
-      maxRepositories: 2,
-      read: async () => new Map([[name, overview]]),
-      statuses: async () => new Map(),
-      async writers(refs: readonly { readonly number: number }[]) {
-        const numbers = refs.map(({ number }) => number);
-        asked.push(numbers);
-        if (numbers.includes(5)) {
-          throw new ForgeError('unavailable', 'no');
-        }
-        return numbers.map((number) => ({
-          repository: name,
-          login: people[number - 1] ?? '',
-          mayWrite: told[number - 1] ?? 'unknown',
-        }));
-      },
-    },
-  } as const;
-  t.is(await run(change), 'finished');
-  t.deepEqual(asked, [[1, 2], [3, 4], [5], 'eve']);
-  t.deepEqual(requested, [{ kind: 'review', repository: name, number: 3 }]);
 });
 
 test('a resync that one worker has requested is not due for another', async (t) => {

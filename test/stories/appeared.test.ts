@@ -53,3 +53,21 @@ test.serial('github: a repository that is given to the App again is looked at ag
   await deliver(scene, 'installation_repositories', { action: 'added', repositories_added: listed(scene) });
   t.is(scene.status(number)?.state, 'success');
 });
+
+test.serial(
+  'github: what depends on the visibility of a repository is judged again when it is made public',
+  async (t) => {
+    const scene = gatehouse('github').scene({
+      '.gatehouse.yml': 'version: 1\nrules: [{ id: hidden, require: { visibility: private } }]\n',
+    });
+    scene.forge.setPrivate(scene.repository, true);
+    const number = await scene.settled(scene.open({ 'a.txt': 'a' }));
+    scene.forge.age(60_000);
+    await scene.resync();
+    t.is(scene.status(number)?.state, 'success');
+    scene.forge.setPrivate(scene.repository, false);
+    // Nobody's turn has come since the round before.
+    await deliver(scene, 'repository', { action: 'publicized', repository: listed(scene)[0] });
+    t.is(scene.status(number)?.state, 'failure');
+  },
+);

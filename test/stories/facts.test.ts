@@ -146,7 +146,7 @@ function policyOf({ require, forbid }: Way, teamName: string): string {
 function tellsOf(fact: FactName, forge: (typeof ALL_FORGES)[number]): boolean {
   const { change, forges } = FACTS[fact];
   // A push always has a webhook.
-  return change.noticedBy === 'commits' || change.noticedBy === 'base-branch' || forges[forge].webhooks.length > 0;
+  return change === 'commits' || forges[forge].webhooks.length > 0;
 }
 
 const MINUTE_MS = 60_000;
@@ -197,8 +197,8 @@ for (const name of ALL_FORGES) {
       const { updatedAt } = pull;
       await WAYS[fact].change(scene, number);
       await scene.settled();
-      if (FACTS[fact].change.noticedBy === 'digest') {
-        // Not every forge moves it with every change: the digest alone has to show it.
+      if (FACTS[fact].change === 'unseen') {
+        // Not every forge moves it with every change: it has to be found without.
         pull.updatedAt = updatedAt;
       }
     }

@@ -290,7 +290,9 @@ for (const part of Array.from({ length: PARTS }, (_, index) => index + 1)) {
         // So that the resyncs of later sequences do not look at it.
         const { scene, shared } = world;
         const names = [scene.repository, shared.repository];
-        await scene.door.database.query('DELETE FROM gatehouse.repositories WHERE name = ANY ($1)', [names]);
+        const { database } = scene.door;
+        await database.query('DELETE FROM gatehouse.repositories WHERE name = ANY ($1)', [names]);
+        await database.query('DELETE FROM gatehouse.reviews WHERE repository = ANY ($1)', [names]);
       });
       // Each smaller sequence would take as long as this one.
       await fc.assert(property, {

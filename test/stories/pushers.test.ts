@@ -1,4 +1,4 @@
-import { withNewPusher } from '../../src/jobs/resync/outdated-reviews.ts';
+import { withNewPusher } from '../../src/jobs/resync/judged-reviews.ts';
 import { CLIENTS } from '../helpers/forges.ts';
 import { onlyCarolCounts, resyncNow, type Scene, shareStories, tellStory } from '../helpers/story.ts';
 import test from '../helpers/test.ts';

@@ -73,6 +73,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<ForgeName, number>>>> = 
   'first green, 2,999 files': { github: 33, gitea: 7, forgejo: 10 },
   'a rule with fresh approvals, none given': { github: 4, gitea: 12, forgejo: 15 },
   'the same, approved': { github: 6, gitea: 21, forgejo: 22 },
+  'the same, judged again as in its turn': { github: 4, gitea: 18, forgejo: 19 },
   'a rule about conversations, there is none': { github: 4, gitea: 10, forgejo: 13 },
   'the same, two reviews have one': { github: 5, gitea: 12, forgejo: 13 },
   'whether the author is a member': { github: 4, gitea: 10, forgejo: 13 },
@@ -127,6 +128,11 @@ async function countAll(
     }
     await told(number, answered);
   };
+  const inTurn = async () => {
+    // The first of these webhooks tells who pushed.
+    await fresh.settled(told(approvals.number, fresh));
+    return requests(fresh, () => told(approvals.number, fresh));
+  };
   return {
     'first green, first review of the repository': green.made,
     'first green': known.made,
@@ -138,6 +144,7 @@ async function countAll(
     'first green, 2,999 files': many.made,
     'a rule with fresh approvals, none given': approvals.made,
     'the same, approved': await requests(fresh, () => fresh.review(approvals.number, 'bob', 'approved')),
+    'the same, judged again as in its turn': await inTurn(),
     'a rule about conversations, there is none': silent.made,
     'the same, two reviews have one': await requests(answered, () => discussed(silent.number)),
     'whether the author is a member': member.made,

@@ -1,6 +1,6 @@
 import { resync } from '../../src/commands/resync.ts';
 import { runCommand } from '../helpers/run-command.ts';
-import { forgesOf, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
+import { forgesOf, resyncNow, type Story, tellStory, workerComesBy } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
 
 const FORGES = forgesOf(import.meta.url);
@@ -66,6 +66,26 @@ test('a restored database shows no success that a pull request does not earn', a
   await workerComesBy(story);
   t.is(story.status(number)?.state, 'failure');
 });
+
+const CHECKED = 'version: 1\nrules: [{ id: built, require: { checks: { name: build } } }]\n';
+
+for (const name of FORGES) {
+  test(`${name}: in a repository that is named, what changed untold is found at once`, async (t) => {
+    await using story = await tellStory(name, { '.gatehouse.yml': CHECKED });
+    const number = await story.settled(story.open({ 'a.txt': 'a' }));
+    story.forge.age(60_000);
+    await resyncNow(story);
+    const build = { context: 'build', state: 'success', author: 'bob', description: '' };
+    story.forge.setStatus(story.repository, story.head(number), build);
+    await resyncNow(story, { turns: false });
+    t.is(story.status(number, 'gatehouse/main')?.state, 'pending', 'nobody’s turn has come');
+    const since = new Date();
+    await run(story, story.repository);
+    await story.resynced(since);
+    await story.settled();
+    t.is(story.status(number, 'gatehouse/main')?.state, 'success');
+  });
+}
 
 test('what is not the name of a repository is refused', async (t) => {
   await t.throwsAsync(runCommand(resync, ['widgets'], { env: {} }), { message: /owner\/repository/ });

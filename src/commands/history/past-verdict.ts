@@ -1,4 +1,4 @@
-import { FACT_NAMES, FACTS, type Needs } from '../../facts/table.ts';
+import { FACT_NAMES, FACTS, type FactName, type Needs } from '../../facts/table.ts';
 import type { MergedPullRequest } from '../../forges/port/merged.ts';
 import type { EvaluatedRule, Evaluation, RuleOutcome } from '../../review/evaluation/evaluation.ts';
 import type { Policy } from '../../review/policy/policy.ts';
@@ -46,8 +46,9 @@ export function tallyRules(policy: Policy, verdicts: readonly PastVerdict[]): re
   });
 }
 
-/** What is judged as it is today: whatever may have changed since the merge, which are not the commits. */
+/** What is judged as it is today: whatever is not fixed by the commits that were merged. CODEOWNERS is that of the branch. */
 export function asOfToday(needs: Needs): readonly string[] {
-  const facts = FACT_NAMES.filter((name) => needs[name] !== undefined && FACTS[name].change.noticedBy !== 'commits');
+  const isOfToday = (name: FactName) => FACTS[name].change !== 'commits' || name === 'codeOwners';
+  const facts = FACT_NAMES.filter((name) => needs[name] !== undefined && isOfToday(name));
   return [...(needs.pullRequest ?? []), ...facts.map((name) => FACTS[name].unreadAs)];
 }

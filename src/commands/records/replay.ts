@@ -122,6 +122,7 @@ async function requestOf(
 function nameOf(request: ReviewRequest): string {
   switch (request.kind) {
     case 'review':
+    case 'turn':
       return `the review of ${request.repository}#${request.number}`;
     case 'review-repository':
       return `the review of all pull requests into ${request.branch} of ${request.repository}`;

@@ -90,18 +90,17 @@ CREATE TABLE gatehouse.reviews (
   description              text        NOT NULL DEFAULT '',
   -- What the status says with ENFORCE=false. Null: the same.
   dry_run_description      text,
-  -- When the verdict was saved, or the review began that saved none.
+  -- When the verdict was saved, or the review began that saved none, or found that nothing can be judged.
   reviewed_at              timestamptz NOT NULL DEFAULT now(),
 
   -- RuleSources of src/review/rules-of.ts: digests of the texts that it was judged by. Null: it was not judged (a review that was
   -- given up), and a resync looks at it again.
   rules                    jsonb,
-  -- ComparedFacts of src/review/judge.ts: what the resync reads once more.
-  compared                 jsonb,
+  -- UnseenPushes of src/review/judge.ts. Null: it does not matter who pushed.
+  pushes                   jsonb,
   -- inputsDigest of src/review/inputs.ts: where it is the same, the verdict stands. Null: that takes more than a digest.
   inputs_digest            text,
-  -- Facts (src/facts/table.ts) that its policy asks for and that change without the pull request: a webhook about one of them starts
-  -- this review again, and the resync reads them to compare.
+  -- Facts (src/facts/table.ts) that its policy asks for and that webhooks tell of: one about such a fact starts this review again.
   asks                     text[]      NOT NULL DEFAULT '{}',
   -- Ids of the comments whose overrides are in force. Null: the policy that judges it lets nobody override.
   overrides                text[],
@@ -110,6 +109,8 @@ CREATE TABLE gatehouse.reviews (
 
   PRIMARY KEY (repository, pull_request)
 );
+-- Successes that may have ended untold: see src/jobs/resync/turns.ts.
+CREATE INDEX reviews_unseen ON gatehouse.reviews (reviewed_at) WHERE verdict = 'success' AND open AND inputs_digest IS NULL;
 
 -- Who made what pull requests bring: who made commits that a review has read, and who pushed, as webhooks tell. Also of commits that a
 -- force-push took away since, and when the pull request is closed: see src/jobs/retention.ts.

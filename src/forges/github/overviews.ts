@@ -1,22 +1,11 @@
 import type { Octokit } from 'octokit';
 import { z } from 'zod';
-import { parseAnswer, requireFound } from '../answer.ts';
 import { ForgeError } from '../port/forge-error.ts';
-import type {
-  Overviews,
-  RepositoryHead,
-  RepositoryOverview,
-  StatusesAt,
-  ToldWriter,
-} from '../port/many-repositories.ts';
+import type { Overviews, RepositoryOverview } from '../port/many-repositories.ts';
 import { branchOfGroup } from '../port/merge-queue.ts';
-import type { PostedStatus } from '../port/postings.ts';
-import type { PullRequestRef } from '../port/pull-request.ts';
-import { ACTOR, actor } from './actor.ts';
 import type { GitHubClient } from './client.ts';
 import { repositoryAddress } from './read.ts';
-import { askGraphql, askPartialGraphql } from './request.ts';
-import { mayWrite } from './reviews.ts';
+import { askPartialGraphql } from './request.ts';
 import { commitWithStatuses, STATUSES, toPostedStatuses } from './statuses.ts';
 
 /** One point of the GraphQL limit: each of so many connections counts a hundredth. */
@@ -25,9 +14,6 @@ const MAX_REPOSITORIES = 100;
 const MAX_PULL_REQUESTS = 30;
 /** Ten thousand pull requests. */
 const MAX_PAGES = 100;
-const WHAT = 'the statuses of commits';
-/** For the same reason. No connection is read of them, so that they cost no point. */
-const MAX_HEADS = 100;
 
 /** No text of anybody: whoever opens pull requests cannot make a list too large to be read. */
 const PAGE = `nodes {
@@ -52,51 +38,13 @@ export const MORE_QUERY = `query ($owner: String!, $repo: String!, $cursor: Stri
   }
 }`;
 
-/**
- * Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. `heads`: of which repository
- * each is.
- */
-export function overviewQuery(count: number, heads: readonly number[] = []): string {
+/** Aliases `r0`, `r1`, … with their variables: names never become part of the query's text. */
+export function overviewQuery(count: number): string {
   const indices = Array.from({ length: count }, (_, index) => index);
-  const variables = [
-    ...indices.map((index) => `$o${index}: String!, $n${index}: String!`),
-    ...heads.map((_, index) => `$h${index}: GitObjectID!`),
-  ].join(', ');
-  const parts = indices.map((index) => {
-    const commits = heads.flatMap((of, head) => (of === index ? [commitPart(head)] : []));
-    return `r${index}: repository(owner: $o${index}, name: $n${index}) { ...overview ${commits.join(' ')} }`;
-  });
+  const variables = indices.map((index) => `$o${index}: String!, $n${index}: String!`).join(', ');
+  const parts = indices.map((index) => `r${index}: repository(owner: $o${index}, name: $n${index}) { ...overview }`);
   return `query (${variables}) {\n${parts.join('\n')}\n}\n${FIELDS}`;
 }
-
-export function statusesQuery(count: number): string {
-  const indices = Array.from({ length: count }, (_, index) => index);
-  const variables = indices.map((index) => `, $h${index}: GitObjectID!`).join('');
-  return `query ($owner: String!, $repo: String!${variables}) {
-  repository(owner: $owner, name: $repo) {\n${indices.map(commitPart).join('\n')}\n}
-}`;
-}
-
-/** Aliases as in {@link overviewQuery}: `r0` is the repository of the first pull request. */
-export function writersQuery(count: number): string {
-  const indices = Array.from({ length: count }, (_, index) => index);
-  const variables = indices.map((index) => `$o${index}: String!, $n${index}: String!, $p${index}: Int!`).join(', ');
-  const parts = indices.map(
-    (index) =>
-      `r${index}: repository(owner: $o${index}, name: $n${index}) { pullRequest(number: $p${index}) { ...decided } }`,
-  );
-  return `query (${variables}) {\n${parts.join('\n')}\n}
-fragment decided on PullRequest {
-  reviews(last: 100, states: [APPROVED, CHANGES_REQUESTED]) { nodes { author ${ACTOR} authorCanPushToRepository } }
-}`;
-}
-
-function commitPart(index: number): string {
-  return `s${index}: object(oid: $h${index}) { ... on Commit { ${STATUSES} } }`;
-}
-
-/** Null for what is not there, and empty for what is no commit. */
-const commitNode = z.union([commitWithStatuses, z.strictObject({}).transform(() => null)]).nullable();
 
 const pullRequestPage = z.object({
   nodes: z.array(
@@ -119,7 +67,7 @@ const pullRequestPage = z.object({
 });
 type PullRequestPage = z.output<typeof pullRequestPage>;
 const repository = z
-  .looseObject({
+  .object({
     nameWithOwner: z.string(),
     isArchived: z.boolean(),
     pullRequests: pullRequestPage,
@@ -127,50 +75,16 @@ const repository = z
   .nullable();
 const moreAnswer = z.object({ repository: z.object({ pullRequests: pullRequestPage }) });
 const answer = z.record(z.string(), repository);
-const writersAnswer = z.record(
-  z.string(),
-  z
-    .object({
-      pullRequest: z.object({
-        reviews: z.object({
-          nodes: z.array(z.object({ author: actor, authorCanPushToRepository: z.boolean().nullish() })),
-        }),
-      }),
-    })
-    .nullable(),
-);
-const statusesAnswer = z.object({ repository: z.record(z.string(), z.unknown()) });
-
 /** By GraphQL: a search has an index that follows later, and does not say where heads and base branches are. */
 export function makeOverviews(client: GitHubClient, self: () => Promise<string>): Overviews {
   return {
     scope: client.kind === 'app' ? 'owner' : 'any',
     maxRepositories: MAX_REPOSITORIES,
 
-    async read(repositories, heads = []) {
+    async read(repositories) {
       const [first] = repositories;
       const octokit = first === undefined ? undefined : await client.forRepository(first);
-      return octokit === undefined
-        ? new Map()
-        : readOverviews(octokit, repositories, heads.slice(0, MAX_HEADS), await self());
-    },
-
-    async statuses(name, heads) {
-      const octokit = requireFound(await client.forRepository(name), WHAT);
-      const found = new Map<string, readonly PostedStatus[]>();
-      const login = await self();
-      for (let start = 0; start < heads.length; start += MAX_HEADS) {
-        for (const [sha, posted] of await readStatuses(octokit, name, heads.slice(start, start + MAX_HEADS), login)) {
-          found.set(sha, posted);
-        }
-      }
-      return found;
-    },
-
-    async writers(pullRequests) {
-      const [first] = pullRequests;
-      const octokit = first && (await client.forRepository(first.repository));
-      return octokit === undefined ? [] : readWriters(octokit, pullRequests);
+      return octokit === undefined ? new Map() : readOverviews(octokit, repositories, await self());
     },
   };
 }
@@ -178,15 +92,10 @@ export function makeOverviews(client: GitHubClient, self: () => Promise<string>)
 async function readOverviews(
   octokit: Octokit,
   names: readonly string[],
-  heads: readonly RepositoryHead[],
   self: string,
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
-  const query = overviewQuery(
-    names.length,
-    heads.map((head) => names.indexOf(head.repository)),
-  );
-  const parameters = { ...repositoryVariables(names), ...headVariables(heads.map(({ headSha }) => headSha)) };
-  const read = await askPartialGraphql(octokit, 'overviews', query, parameters, answer);
+  const query = overviewQuery(names.length);
+  const read = await askPartialGraphql(octokit, 'overviews', query, repositoryVariables(names), answer);
   const found = new Map<string, RepositoryOverview>();
   for (const [index, name] of names.entries()) {
     const first = read[`r${index}`];
@@ -225,34 +134,6 @@ async function allNodes(
   return nodes;
 }
 
-async function readStatuses(
-  octokit: Octokit,
-  name: string,
-  heads: readonly string[],
-  self: string,
-): Promise<StatusesAt> {
-  const parameters = { ...repositoryAddress(name), ...headVariables(heads) };
-  const query = statusesQuery(heads.length);
-  const read = await askGraphql(octokit, WHAT, query, parameters, statusesAnswer);
-  return statusesIn(read.repository, self);
-}
-
-async function readWriters(octokit: Octokit, asked: readonly PullRequestRef[]): Promise<readonly ToldWriter[]> {
-  const parameters = {
-    ...repositoryVariables(asked.map(({ repository: name }) => name)),
-    ...Object.fromEntries(asked.map(({ number }, index) => [`p${index}`, number])),
-  };
-  const query = writersQuery(asked.length);
-  const read = await askPartialGraphql(octokit, 'permissions of reviewers', query, parameters, writersAnswer);
-  return asked.flatMap(({ repository: name }, index) =>
-    (read[`r${index}`]?.pullRequest.reviews.nodes ?? []).map(({ author, authorCanPushToRepository }) => ({
-      repository: name,
-      login: author.login.toLowerCase(),
-      mayWrite: mayWrite(author, authorCanPushToRepository),
-    })),
-  );
-}
-
 function repositoryVariables(names: readonly string[]): Readonly<Record<string, string>> {
   const addresses = names.map(repositoryAddress);
   return Object.fromEntries(
@@ -260,19 +141,6 @@ function repositoryVariables(names: readonly string[]): Readonly<Record<string, 
       [`o${index}`, owner],
       [`n${index}`, repo],
     ]),
-  );
-}
-
-function headVariables(heads: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(heads.map((sha, index) => [`h${index}`, sha]));
-}
-
-function statusesIn(nodes: Readonly<Record<string, unknown>>, self: string): StatusesAt {
-  return new Map(
-    Object.entries(nodes).flatMap(([name, node]) => {
-      const commit = /^s\d+$/.test(name) ? parseAnswer(commitNode, node, WHAT) : null;
-      return commit === null ? [] : [[commit.oid, toPostedStatuses(commit, self)] as const];
-    }),
   );
 }
 
@@ -299,9 +167,6 @@ function toOverview(
     })),
     baseCommits: new Map(nodes.map(({ baseRefName, baseRef }) => [baseRefName, baseRef?.target?.oid ?? null])),
     mergeGroups: groups.map(({ branch, head, headRef }) => ({ branch, headSha: head.oid, headRef, isGone: false })),
-    statuses: new Map([
-      ...statusesIn(found, self),
-      ...groups.map(({ head }) => [head.oid, toPostedStatuses(head, self)] as const),
-    ]),
+    statuses: new Map(groups.map(({ head }) => [head.oid, toPostedStatuses(head, self)])),
   };
 }

@@ -59,7 +59,7 @@ export function reviewsIn(nodes: readonly ReviewNode[]): readonly PersonReview[]
 }
 
 /** An App's permissions are not those of a person, and a deleted account has none. */
-export function mayWrite({ login, bot }: ReviewNode['author'], canPush: boolean | null | undefined): YesNo {
+function mayWrite({ login, bot }: ReviewNode['author'], canPush: boolean | null | undefined): YesNo {
   return bot || login === GHOST ? 'no' : yesNo(canPush);
 }
 

@@ -49,6 +49,11 @@ export interface Forge extends AccessCheck {
   readonly name: ForgeName;
   /** Logins of programs as the operator has named them, with `*` for any characters: no forge knows all of them. */
   readonly machineAccounts: readonly string[];
+  /**
+   * How many requests an hour the forge takes from one of these credentials, as it last said. Undefined where it has no
+   * limit, or has not said.
+   */
+  readonly requestLimit?: () => number | undefined;
   readonly inspection: Inspection;
   readonly merged: MergedPullRequests;
   /** Only where the forge offers it; on GitHub to an App, with a token each webhook has a list of its own. */

@@ -3,8 +3,7 @@
 import type { MergeGroupRef } from './events.ts';
 import type { ForgeError } from './forge-error.ts';
 import type { PostedStatus } from './postings.ts';
-import type { PullRequest, PullRequestRef } from './pull-request.ts';
-import type { YesNo } from './yes-no.ts';
+import type { PullRequest } from './pull-request.ts';
 
 /** What a stored verdict is compared with. */
 export type ListedPullRequest = Pick<PullRequest, 'repository' | 'number' | 'archived' | 'updatedAt'> & {
@@ -20,22 +19,9 @@ export interface RepositoryOverview {
   readonly baseCommits: ReadonlyMap<string, string | null>;
   /** Those that the merge queues of its branches have made. */
   readonly mergeGroups: readonly MergeGroupRef[];
-  /** The newest of each name, of the merge groups and of as many of the heads asked for as one request shows. */
-  readonly statuses: StatusesAt;
-  /** Who may write, by login in lower case, as far as it was read: {@link Overviews.writers}. */
-  readonly writers?: ReadonlyMap<string, YesNo>;
+  /** The newest of each name, of the merge groups' commits. */
+  readonly statuses: ReadonlyMap<string, readonly PostedStatus[]>;
 }
-
-/** Whether somebody may write to a repository now. */
-export interface ToldWriter {
-  readonly repository: string;
-  /** In lower case. */
-  readonly login: string;
-  readonly mayWrite: YesNo;
-}
-
-/** By commit. */
-export type StatusesAt = ReadonlyMap<string, readonly PostedStatus[]>;
 
 /** A commit whose statuses are read. */
 export interface RepositoryHead {
@@ -53,14 +39,7 @@ export interface Overviews {
    * By the names asked for. One that is left out has to be looked at by itself: it is gone, renamed, or has too much to
    * show.
    */
-  read(
-    repositories: readonly string[],
-    heads?: readonly RepositoryHead[],
-  ): Promise<ReadonlyMap<string, RepositoryOverview>>;
-  /** The newest of each name. A commit that the repository does not have is left out. */
-  statuses(repository: string, heads: readonly string[]): Promise<StatusesAt>;
-  /** Of those who have approved or objected. Of no more pull requests than `maxRepositories`. */
-  writers(pullRequests: readonly PullRequestRef[]): Promise<readonly ToldWriter[]>;
+  read(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryOverview>>;
 }
 
 /** A repository as a list of the forge names it: its id stays when it is renamed. */

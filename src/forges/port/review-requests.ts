@@ -22,6 +22,8 @@ type RequestedReview =
       // Recorded with its delivery.
       readonly pushed?: PushedHead;
     } & PullRequestRef)
+  // In a resync, and by no delivery: it is judged again although nothing tells that it has changed.
+  | ({ readonly kind: 'turn' } & PullRequestRef)
   | { readonly kind: 'review-repository'; readonly repository: string; readonly branch: string }
   | ({ readonly kind: 'push'; readonly repository: string; readonly branch: string } & PushedCommits)
   | ({

@@ -41,6 +41,8 @@ export interface PublishOptions {
   readonly withoutSuccess?: boolean;
   /** {@link Publisher.isFull} has just asked. */
   readonly isCounted?: boolean;
+  /** Nothing tells that anything has changed: what has is counted. */
+  readonly isUntold?: boolean;
 }
 
 /** Reviews of pull requests with one head may end at the same time, but not more often than this. */
@@ -63,7 +65,7 @@ export function makePublisher(deps: PublisherDeps): Publisher {
 
   async function publish(
     place: Place,
-    { seen, withoutSuccess = false, isCounted = false }: PublishOptions = {},
+    { seen, withoutSuccess = false, isCounted = false, isUntold = false }: PublishOptions = {},
   ): Promise<PlaceRow | undefined> {
     let now = await read(place);
     // What was seen before somebody else has posted does not count any more.
@@ -78,8 +80,11 @@ export function makePublisher(deps: PublisherDeps): Publisher {
       if (wanted === undefined || (withoutSuccess && wanted.state === 'success')) {
         return now.row;
       }
-      if (says(now.row, wanted) && (isPosted || (await stillStands(place, now.row, wanted, look)))) {
-        return now.row;
+      if (says(now.row, wanted)) {
+        if (isPosted || (await stillStands(place, now.row, wanted, look))) {
+          return now.row;
+        }
+        countReplaced(place, isUntold && !now.row.canBeKnown);
       }
       if (!isCounted && (wanted.state === 'success' || isBlank(now.row)) && (await lacksRoom(place, now.row))) {
         now = await read(place);
@@ -139,6 +144,13 @@ export function makePublisher(deps: PublisherDeps): Publisher {
       const by = other.creator;
       metrics.foreignStatuses.inc({ by: metrics.foreignStatusLogin(by) });
       log.warn({ repository, headSha, context, by }, 'somebody else set a status under the name of Gatehouse');
+    }
+  }
+
+  function countReplaced({ repository, headSha, context }: Place, isUntold: boolean): void {
+    if (isUntold) {
+      metrics.staleVerdicts.inc({ why: 'status' });
+      log.warn({ repository, headSha, context }, 'a status was another than Gatehouse’s, and nothing had told of it');
     }
   }
 

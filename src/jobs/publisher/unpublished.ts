@@ -2,15 +2,7 @@ import { ForgeError } from '../../forges/port/forge-error.ts';
 import type { RepositoryHead } from '../../forges/port/many-repositories.ts';
 import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
-import { notUnderReview } from '../queue/under-review.ts';
-import {
-  type CommitState,
-  nextCommits,
-  type Place,
-  placeAt,
-  readCommit,
-  type StoredCommit,
-} from '../tables/statuses.ts';
+import { type CommitState, nextCommits, type Place, placeAt, type StoredCommit } from '../tables/statuses.ts';
 import { makePublisher, mayBeGreen, type Naming, type PublisherDeps, placeOf, says, stateOf } from './publisher.ts';
 import { wantedStatus } from './wanted-status.ts';
 
@@ -37,19 +29,12 @@ type Settings = Pick<PublisherDeps, 'forge' | 'pool' | 'statusContext' | 'enforc
 export async function publishAgain(
   deps: PublisherDeps & { readonly enqueue: (requests: readonly ReviewRequest[]) => Promise<void> },
 ): Promise<void> {
-  const { pool, log, enqueue } = deps;
+  const { log, enqueue } = deps;
   const found: Unpublished[] = [];
   for await (const one of unpublished(deps)) {
     found.push(one);
   }
-  const requested: PullRequestRef[] = [];
-  for (const { place, pullRequests } of found) {
-    // A review that runs publishes when it ends, or has ended since.
-    const idle = await notUnderReview(pool, pullRequests, 'end');
-    if (idle.length > 0 && unpublishedAt(deps, await readCommit(pool, place), place).length > 0) {
-      requested.push(...idle);
-    }
-  }
+  const requested = found.flatMap(({ pullRequests }) => pullRequests);
   if (requested.length > 0) {
     await enqueue(requested.map(({ repository, number }) => ({ kind: 'review', repository, number })));
     log.info({ pullRequests: requested }, 'a resync found statuses that are not what they should be');

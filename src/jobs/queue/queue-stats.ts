@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DEAD_LETTERS, JOBS_SCHEMA, kindsOf, type QueueTable } from './queue.ts';
+import { DEAD_LETTERS, JOBS_SCHEMA, type Kind, kindsOf, type QueueTable } from './queue.ts';
 
 export interface QueueStats {
   readonly queue: string;
@@ -9,10 +9,13 @@ export interface QueueStats {
   /** Failed within the last minutes: finished jobs are then deleted. */
   readonly failed: number;
   /**
-   * Seconds that the oldest job which could run has waited; 0 when none waits, and for dead letters, which never run.
+   * Seconds that the oldest job which could run has waited; 0 when none waits, and for turns, which wait for one another,
+   * and dead letters, which never run.
    */
   readonly oldestWaitingSeconds: number;
 }
+
+const UNHURRIED: readonly (Kind | typeof DEAD_LETTERS)[] = ['turn', DEAD_LETTERS];
 
 /** A little less than the interval at which a process asks, so that one process alone counts each time. */
 const COUNT_SECONDS = 9;
@@ -27,7 +30,7 @@ const COUNT = `
   SELECT q.name AS queue, q.failed_count AS failed, waiting.*, active.*
     FROM ${JOBS_SCHEMA}.queue q,
          LATERAL (SELECT count(*)::int AS waiting,
-                         min(start_after) FILTER (WHERE start_after <= now() AND q.name <> $2) AS oldest
+                         min(start_after) FILTER (WHERE start_after <= now() AND q.name <> ALL ($2)) AS oldest
                     FROM ${JOBS_SCHEMA}.job WHERE name = q.name AND state < 'active' AND NOT blocked) waiting,
          LATERAL (SELECT count(*)::int AS active
                     FROM ${JOBS_SCHEMA}.job WHERE name = q.name AND state = 'active' AND policy = 'stately') active
@@ -46,7 +49,7 @@ export async function readQueueStats(
         SET counted_at = now(), counts = (SELECT coalesce(jsonb_agg(to_jsonb(counted)), '[]') FROM (${COUNT}) AS counted)
       WHERE only_row = (SELECT only_row FROM gatehouse.queue_counts
                          WHERE counted_at < now() - make_interval(secs => $3) FOR UPDATE SKIP LOCKED)`,
-    [[...kindsOf(queues), DEAD_LETTERS], DEAD_LETTERS, COUNT_SECONDS],
+    [[...kindsOf(queues), DEAD_LETTERS], UNHURRIED, COUNT_SECONDS],
   );
   const { rows } = await pool.query<QueueStats>(
     `SELECT queue, waiting, active, failed,

@@ -3,6 +3,7 @@ import { inTransaction } from '../../db/transaction.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Log } from '../../log.ts';
 import { addRepositories } from '../tables/repositories.ts';
+import { forgetTimes } from '../tables/reviews.ts';
 import { connectEngine, insertsByQueue, recordsOf, refuseNewerEngine } from './engine.ts';
 import { DEAD_LETTERS, JOBS_SCHEMA, keyOf, type QueueTable, singletonOptions } from './queue.ts';
 
@@ -25,8 +26,8 @@ export interface Replay {
   /** Puts a review back in its queue and takes it out of the dead letters, both or neither. */
   revive(request: ReviewRequest): Promise<Requeued>;
   /**
-   * Has a resync look at these repositories, stored or not; without names at all that are stored. Returns how many that
-   * are.
+   * Has a resync look at these repositories, stored or not, and at each of their pull requests; without names at all
+   * repositories that are stored. Returns how many that are.
    */
   requestResync(names: readonly string[]): Promise<number>;
   stop(): Promise<void>;
@@ -105,6 +106,7 @@ export function makeReplay(pool: pg.Pool, queues: QueueTable, log: Log): Replay 
         await refuseNewerEngine(client);
         await boss.start();
         const due = await markDue(client, names);
+        await forgetTimes(client, names);
         const db = { executeSql: (text: string, values?: unknown[]) => client.query(text, values) };
         // One that waits already will look at them.
         await boss.send('resync', {}, { ...singletonOptions('resync'), db });

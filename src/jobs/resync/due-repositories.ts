@@ -1,12 +1,10 @@
 import type pg from 'pg';
 import { inTransaction } from '../../db/transaction.ts';
-import { COMPARED_FACTS, COMPARED_IN_PARTS } from '../../facts/compare.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import { FORGES } from '../../forges/port/forges.ts';
 import type { ChangeList, ListedRepository, WritableRepositories } from '../../forges/port/many-repositories.ts';
 import { doneUntil, recordDone } from '../tables/progress.ts';
 import { addRepositories } from '../tables/repositories.ts';
-import { judgedByOtherRulesElsewhere } from './outdated-reviews.ts';
+import { judgedByOtherRulesElsewhere } from './other-rules.ts';
 import type { RepositoryResyncDeps } from './resync-repository.ts';
 
 export interface RoundDeps extends Omit<RepositoryResyncDeps, 'enqueue' | 'metrics'> {
@@ -118,7 +116,7 @@ async function markByList(deps: RoundDeps, changeList: ChangeList): Promise<void
   const elsewhere = await judgedByOtherRulesElsewhere(pool, deps.rules);
   await inTransaction(pool, TRANSACTION_MS, async (client) => {
     await markChanged(client, repositories);
-    await markUnfinished(client, FORGES[deps.forge.name].sendsStatuses);
+    await markUnfinished(client);
     await markDue(client, elsewhere);
     await markLongestAgo(client, deps.minutes);
     await recordDone(client, 'resync-changes', asOf);
@@ -150,22 +148,13 @@ async function markChanged(client: pg.ClientBase, changed: readonly ListedReposi
   );
 }
 
-/**
- * What no list of changes shows: reviews that have not come to their end, that were read within the second of a change,
- * that depend on facts of which not every change shows, or in which an override counts: its comment may have been
- * edited or deleted. Where the forge sends no webhook of statuses, those that show no success as well: somebody may have
- * set another one in its place.
- */
-async function markUnfinished(client: pg.ClientBase, sendsStatuses: boolean): Promise<void> {
+/** What no list of changes shows: reviews that have not come to their end, or were read within the second of a change. */
+async function markUnfinished(client: pg.ClientBase): Promise<void> {
   await client.query(
     `UPDATE gatehouse.repositories SET due = true
       WHERE NOT due AND name IN (
         SELECT repository FROM gatehouse.reviews
-         WHERE verdict IS NULL OR rules IS NULL OR pull_request_updated_at IS NULL
-            OR asks && $2 OR NOT open
-            OR EXISTS (SELECT FROM unnest($3::text[]) AS fact WHERE compared->'facts'->fact->'parts'->0 IS NOT NULL)
-            OR cardinality(overrides) > 0 OR (verdict IN ('failure', 'error', 'pending') AND NOT $1))`,
-    [sendsStatuses, COMPARED_FACTS.filter((name) => !COMPARED_IN_PARTS.includes(name)), COMPARED_IN_PARTS],
+         WHERE verdict IS NULL OR rules IS NULL OR pull_request_updated_at IS NULL OR NOT open)`,
   );
 }
 

@@ -2,12 +2,10 @@ import type { ListedPullRequest, RepositoryOverview } from '../../forges/port/ma
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import { sameContext, statusContext } from '../../forges/port/status-context.ts';
 import type { PublisherDeps } from '../publisher/publisher.ts';
-import { publishReplaced } from '../publisher/replaced.ts';
-import { type Candidate, notUnderReview } from '../queue/under-review.ts';
-import { overriddenReviews } from '../tables/override-comments.ts';
 import { forgetRepository, moveRepository } from '../tables/repositories.ts';
-import { hasNoPolicy, notOpen, withoutVerdict } from '../tables/reviews.ts';
-import { type PresentRules, reviewsOf } from './outdated-reviews.ts';
+import { hasNoPolicy, notOpen, toReview } from '../tables/reviews.ts';
+import { reviewsOf, withNewPusher } from './judged-reviews.ts';
+import type { PresentRules } from './other-rules.ts';
 
 export interface RepositoryResyncDeps extends PublisherDeps {
   /** What the rules are in this resync. */
@@ -57,33 +55,17 @@ async function requestReviews(
     return 'later';
   }
   await requestGroups(deps, repository, overview);
-  const { missed, unsettled } = await withoutVerdict(pool, open);
-  const closed = await notOpen(pool, repository, open);
-  const judged = open.length === 0 ? [] : await reviewsOf(pool, repository);
-  const requestedAnyway = new Set([...missed, ...closed].map(({ number }) => number));
-  const outdated = await rules.outdated(
-    judged.filter(({ number }) => !requestedAnyway.has(number)),
-    { tipOf: ({ baseBranch }) => overview?.baseCommits.get(baseBranch), facts: true, told: overview?.writers },
-  );
-  // No forge shows in the pull request that a comment was edited or deleted.
-  const overridden = await overriddenReviews(pool, repository);
-  const candidates = new Map<number, Candidate>(
-    [...closed, ...outdated, ...overridden].map(({ number }) => [number, { repository, number }]),
-  );
-  for (const { number, head, base, updatedAt } of [...missed, ...unsettled]) {
-    const now = { headSha: head.sha, baseBranch: base.branch, updatedAt };
-    candidates.set(number, { repository, number, now });
+  const missed = [...(await toReview(pool, open)), ...(await notOpen(pool, repository, open))];
+  const requestedAnyway = new Set(missed.map(({ number }) => number));
+  const judged = (await reviewsOf(pool, repository)).filter(({ number }) => !requestedAnyway.has(number));
+  const outdated = await rules.outdated(judged, ({ baseBranch }) => overview?.baseCommits.get(baseBranch));
+  const pushed = open.length === 0 ? [] : await withNewPusher(pool, repository);
+  const requested = new Set([...missed, ...outdated, ...pushed].map(({ number }) => number));
+  if (requested.size > 0) {
+    await enqueue([...requested].map((number) => ({ kind: 'review', repository, number })));
+    const pullRequests = [...requested];
+    log.info({ repository, pullRequests }, 'a resync found pull requests whose verdict is missing or outdated');
   }
-  const requested = await notUnderReview(pool, [...candidates.values()]);
-  if (requested.length > 0) {
-    await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
-    log.info(
-      { repository, pullRequests: requested.map(({ number }) => number) },
-      'a resync found pull requests whose verdict or status is missing or outdated, or depends on an override',
-    );
-  }
-  const unchanged = open.filter(({ number }) => !candidates.has(number));
-  await publishReplaced(deps, repository, unchanged, overview?.statuses);
   return 'done';
 }
 

@@ -1,17 +1,16 @@
 import type pg from 'pg';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import type { Overviews, RepositoryOverview, ToldWriter } from '../../forges/port/many-repositories.ts';
-import type { PullRequestRef } from '../../forges/port/pull-request.ts';
+import type { Overviews, RepositoryOverview } from '../../forges/port/many-repositories.ts';
 import type { ForgeAccess } from '../forge-access.ts';
 import { publishAgain } from '../publisher/unpublished.ts';
 import type { Jobs } from '../queue/queue.ts';
-import { notUnderReview } from '../queue/under-review.ts';
-import { judgedHeads, withPossibleSuccess } from '../tables/statuses.ts';
+import { withPossibleSuccess } from '../tables/statuses.ts';
 import type { Baselines } from './baselines.ts';
 import { beginRound, type RoundDeps } from './due-repositories.ts';
-import { dependOnWriters, type PresentRules } from './outdated-reviews.ts';
+import type { PresentRules } from './other-rules.ts';
 import { recoverDeliveries } from './recover-deliveries.ts';
 import { type Look, type RepositoryResyncDeps, resyncRepository } from './resync-repository.ts';
+import { requestTurns } from './turns.ts';
 
 /** What a job of the queue needs. */
 export interface ResyncPieceDeps extends Omit<ResyncDeps, 'minutes' | 'rules'> {
@@ -34,6 +33,7 @@ export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync
     await deps.requestPeriodic('resync', { round: began.toISOString() });
   } else if (state === 'finished') {
     await publishAgain(deps);
+    await requestTurns({ ...deps, minutes });
   }
   if (state !== 'interrupted' && isNew && forge.deliveries !== undefined) {
     await recoverDeliveries(forge.deliveries, deps.pool, deps.log);
@@ -169,7 +169,7 @@ async function resyncBatch(
 
 /** What an author can make larger, a description, must not decide whether a change is seen of what may be merged. */
 async function reviewSuccesses({ pool, enqueue }: ResyncDeps, repository: string): Promise<void> {
-  const requested = await notUnderReview(pool, await withPossibleSuccess(pool, repository));
+  const requested = await withPossibleSuccess(pool, repository);
   await enqueue(requested.map(({ number }) => ({ kind: 'review', repository, number })));
 }
 
@@ -229,16 +229,15 @@ async function nextRepositories(
 
 /** Empty where they cannot be had: then each repository is looked at by itself. */
 async function overviewsOf(
-  deps: ResyncDeps,
+  { log }: Pick<ResyncDeps, 'log'>,
   overviews: Overviews | undefined,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryOverview>> {
-  const { pool, log } = deps;
   if (overviews === undefined) {
     return new Map();
   }
   try {
-    return await withWriters(deps, overviews, await overviews.read(names, await judgedHeads(pool, names)));
+    return await overviews.read(names);
   } catch (err) {
     if (!(err instanceof ForgeError)) {
       throw err;
@@ -249,32 +248,6 @@ async function overviewsOf(
     );
     return new Map();
   }
-}
-
-/** With who may write now: asking about each person by itself can take more requests than a limit allows. */
-async function withWriters(
-  { pool, log }: ResyncDeps,
-  overviews: Overviews,
-  found: ReadonlyMap<string, RepositoryOverview>,
-): Promise<ReadonlyMap<string, RepositoryOverview>> {
-  const idOf = ({ repository, number }: PullRequestRef) => `${repository}#${number}`;
-  const open = new Set([...found.values()].flatMap(({ pullRequests }) => pullRequests.map(idOf)));
-  const asked = (await dependOnWriters(pool, [...found.keys()])).filter((ref) => open.has(idOf(ref)));
-  const told: ToldWriter[] = [];
-  try {
-    for (let start = 0; start < asked.length; start += overviews.maxRepositories) {
-      told.push(...(await overviews.writers(asked.slice(start, start + overviews.maxRepositories))));
-    }
-  } catch (err) {
-    if (!(err instanceof ForgeError)) {
-      throw err;
-    }
-    log.warn({ reason: err.message }, 'who may write cannot be read at once: each person is asked about by itself');
-  }
-  const byRepository = Map.groupBy(told, ({ repository }) => repository);
-  const writersOf = (name: string) =>
-    new Map(byRepository.get(name)?.map(({ login, mayWrite }) => [login, mayWrite] as const));
-  return new Map([...found].map(([name, overview]) => [name, { ...overview, writers: writersOf(name) }]));
 }
 
 /** Until the next round: the limit of one owner must not keep the others waiting. */

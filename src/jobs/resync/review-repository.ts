@@ -2,7 +2,8 @@ import type pg from 'pg';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { Jobs } from '../queue/queue.ts';
 import type { Baselines } from './baselines.ts';
-import { type PresentRules, reviewsThatDependOn } from './outdated-reviews.ts';
+import { reviewsThatDependOn } from './judged-reviews.ts';
+import type { PresentRules } from './other-rules.ts';
 
 export interface RepositoryReviewDeps {
   readonly pool: pg.Pool;

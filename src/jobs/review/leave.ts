@@ -1,7 +1,7 @@
 import type { PullRequest } from '../../forges/port/pull-request.ts';
 import { sameContext } from '../../forges/port/status-context.ts';
 import { mayBeGreen, type PublisherDeps, placeOfPullRequest } from '../publisher/publisher.ts';
-import { deleteReview, markClosed, markUnread } from '../tables/reviews.ts';
+import { deleteReview, markClosed, markLookedAt, markUnread } from '../tables/reviews.ts';
 import { notePlace, readCommit } from '../tables/statuses.ts';
 import { type RecordMergeDeps, recordMerge } from './record-merge.ts';
 import { type Entered, isSame, publishOld, rowOf, type UnderWay } from './under-way.ts';
@@ -40,9 +40,7 @@ export async function leaveArchived(
   { pool }: Pick<PublisherDeps, 'pool'>,
   { claim, before }: Pick<UnderWay, 'claim' | 'before'>,
 ): Promise<void> {
-  if (before === undefined) {
-    await deleteReview(pool, claim);
-  }
+  await (before === undefined ? deleteReview(pool, claim) : markLookedAt(pool, claim));
 }
 
 /** The pull request cannot be read: a status that shows a verdict on it becomes an error. */

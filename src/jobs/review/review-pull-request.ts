@@ -21,6 +21,7 @@ import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned, moveRepository } from '../tables/repositories.ts';
 import { type ReviewBefore, recordAsked, recordHead } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
+import { countStale } from './count-stale.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
 import { leaveArchived, leaveClosed, leaveWaiting } from './leave.ts';
 import type { ReviewDeps } from './review-deps.ts';
@@ -37,6 +38,8 @@ interface Asked {
   readonly isRetry: boolean;
   /** Whether the job is not tried again. */
   readonly isLastAttempt: boolean;
+  /** Whether nothing tells that anything has changed. */
+  readonly isTurn: boolean;
 }
 
 /** A pull request that changes while it is reviewed is reviewed again, this many times at most. */
@@ -74,7 +77,9 @@ export async function reviewPullRequest(
     metrics.reviews.inc({ verdict });
     if (verdict !== 'none') {
       stopTimer();
-      metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
+      if (!asked.isTurn) {
+        metrics.webhookToStatusSeconds.observe(asked.secondsAgo());
+      }
     }
     return 'done';
   }
@@ -135,7 +140,7 @@ async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, s
       return await endReview(deps, left, read?.pullRequest);
     }
   } catch (error) {
-    throw await waiting(deps, underWay, entered, error);
+    throw asked.isTurn ? error : await waiting(deps, underWay, entered, error);
   }
   return endReview(deps, underWay, read?.pullRequest);
 }
@@ -196,7 +201,7 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
   // Where the commit takes no more statuses, a new comment says so.
   const mayStand = review.keepsVerdict && !review.asked.isRetry && review.row?.takes !== 'nothing';
   if (mayStand && inputs !== undefined && before?.inputs === inputs) {
-    await publisher.publish(place, { seen });
+    await publisher.publish(place, { seen, isUntold: review.asked.isTurn });
     log.info({ repository, number }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
@@ -210,7 +215,7 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
         await recordHead(pool, claim, pullRequest, { settled: read.settled === 'yes', keepsVerdict: false });
       }
       // What is stored is shown, unless that is a success.
-      row = await publisher.publish(place, { seen, withoutSuccess: true });
+      row = await publisher.publish(place, { seen, withoutSuccess: true, isUntold: review.asked.isTurn });
     },
     onWillAsk: (facts) => recordAsked(pool, claim, facts),
     recordedComments: (of, commentIds) => recordedComments(pool, of, commentIds),
@@ -259,6 +264,9 @@ async function release(
     result: failure === undefined ? result : undefined,
     askedAt: asked.at,
   });
+  if (asked.isTurn) {
+    await countStale(deps, review, 'none');
+  }
   await review.publisher.publish(place, row === undefined ? { seen } : {});
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
   return { verdict: 'none', failure };
@@ -325,9 +333,16 @@ async function saveAndShow(deps: ReviewDeps, review: Review, result: Judged, com
     askedAt: asked.at,
   });
   countOverrides(deps, before?.overrides ?? [], pullRequest, verdict);
+  if (asked.isTurn) {
+    await countStale(deps, review, verdict.state);
+  }
   countObserved(metrics, evaluation);
   // Unless nothing was published before it was judged, somebody may have set another one since.
-  await review.publisher.publish(place, { isCounted: true, ...(row === undefined && { seen }) });
+  await review.publisher.publish(place, {
+    isCounted: true,
+    isUntold: asked.isTurn,
+    ...(row === undefined && { seen }),
+  });
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');
 }
 

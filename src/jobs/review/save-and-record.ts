@@ -58,9 +58,9 @@ function isByPolicyInForce(result: Concluded | undefined): boolean {
 function howJudged(result: Concluded, inputs: string | undefined): HowJudged {
   const { rules } = result;
   if (result.kind === 'no-policy') {
-    return { rules, compared: { facts: {} }, inputs: null, asks: [], overrides: null };
+    return { rules, pushes: null, inputs: null, asks: [], overrides: null };
   }
-  const { compared, asks, verdict } = result;
+  const { pushes = null, asks, verdict } = result;
   const overrides = verdict.overrides?.inForce.map(({ commentId }) => commentId) ?? null;
-  return { rules, compared, inputs: inputs ?? null, asks, overrides };
+  return { rules, pushes, inputs: inputs ?? null, asks, overrides };
 }

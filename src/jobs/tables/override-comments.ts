@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { PullRequestRef } from '../../forges/port/pull-request.ts';
 import type { ReviewRequest } from '../../forges/port/review-requests.ts';
 import type { PostedText, RecordedComments } from '../../review/overrides/judge-overrides.ts';
 
@@ -68,14 +67,4 @@ export async function recordedComments(
     [repository, commentIds],
   );
   return { posted: new Map(posted), counted: new Set(before.map(({ id }) => id)) };
-}
-
-/** The open pull requests of a repository on which an override counts. */
-export async function overriddenReviews(pool: pg.Pool, repository: string): Promise<readonly PullRequestRef[]> {
-  const { rows } = await pool.query<{ number: number }>(
-    `SELECT pull_request AS number FROM gatehouse.reviews
-      WHERE repository = $1 AND open AND cardinality(overrides) > 0 ORDER BY pull_request`,
-    [repository],
-  );
-  return rows.map(({ number }) => ({ repository, number }));
 }

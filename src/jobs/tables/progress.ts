@@ -5,9 +5,10 @@ import type pg from 'pg';
  * - `resync-changes`: until when the forge's list of changes was read, in the forge's time.
  * - `resync-repositories`: when all repositories of that list were last read.
  * - `list-repositories`: when the repositories were listed that the credentials may write to.
+ * - `turns`: when pull requests were last given their turn.
  * - `recover-deliveries`: what the forge had sent an App before has arrived, or was given up.
  */
-type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'recover-deliveries';
+type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'turns' | 'recover-deliveries';
 
 /** Until when a periodic task was done; undefined: never. */
 export async function doneUntil(pool: pg.Pool, task: Task): Promise<Date | undefined> {

@@ -4,7 +4,7 @@ import type { FactName } from '../../facts/table.ts';
 import type { ListedPullRequest } from '../../forges/port/many-repositories.ts';
 import type { StatusState } from '../../forges/port/postings.ts';
 import type { PullRequest, PullRequestRef } from '../../forges/port/pull-request.ts';
-import type { ComparedFacts } from '../../review/judge.ts';
+import type { UnseenPushes } from '../../review/judge.ts';
 import type { RuleSources } from '../../review/rules-of.ts';
 import { type Claim, LostClaimError } from './claim.ts';
 import { type HeadVerdict, PLACES_ON, type PlaceRow } from './statuses.ts';
@@ -92,7 +92,7 @@ export interface SavedVerdict extends Pick<HeadVerdict, 'description' | 'url'> {
 /** How a verdict came about. */
 export interface HowJudged {
   readonly rules: RuleSources;
-  readonly compared: ComparedFacts;
+  readonly pushes: UnseenPushes | null;
   readonly inputs: string | null;
   readonly asks: readonly FactName[];
   /** Ids of the comments whose overrides count; null: the policy lets nobody override. */
@@ -100,7 +100,7 @@ export interface HowJudged {
 }
 
 /** SQL: nothing is known any more of how its verdict came about. */
-export const NOT_JUDGED = 'rules = NULL, compared = NULL, inputs_digest = NULL';
+export const NOT_JUDGED = 'rules = NULL, pushes = NULL, inputs_digest = NULL';
 
 /**
  * The statement that saves a verdict. Without `judged` the review was given up, and a resync looks at it again. It
@@ -116,8 +116,8 @@ export function verdictUpdate(
   const how =
     judged === undefined
       ? NOT_JUDGED
-      : `rules = ${json(judged.rules)}, compared = ${json(judged.compared)}, inputs_digest = ${add(judged.inputs)},
-            asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
+      : `rules = ${json(judged.rules)}, pushes = ${judged.pushes === null ? 'NULL' : json(judged.pushes)},
+            inputs_digest = ${add(judged.inputs)}, asks = ${add(judged.asks)}, overrides = ${add(judged.overrides)}`;
   return `UPDATE gatehouse.reviews
         SET verdict = ${add(state)}, description = ${add(description)}, url = ${add(url)}, dry_run_description = ${add(dryRun ?? null)},
             reviewed_at = now(), ${how}
@@ -153,6 +153,11 @@ export async function markUnread(
   );
 }
 
+/** Nothing can be judged of it now. */
+export async function markLookedAt(pool: pg.Pool, claim: Claim): Promise<void> {
+  await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET reviewed_at = now()', []);
+}
+
 /** It no longer counts among the pull requests whose verdicts a status shows. */
 export async function markClosed(pool: pg.Pool, claim: Claim): Promise<void> {
   await changeClaimed(pool, claim, 'UPDATE gatehouse.reviews SET open = false', []);
@@ -184,42 +189,42 @@ async function changeClaimed<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-/** An open pull request that a resync has to look at. */
-export interface Unreviewed {
-  /**
-   * Those whose present head and base have no verdict, and those that have changed since the review read them. Our own
-   * comment is such a change too. It costs one more review, which writes nothing.
-   */
-  readonly missed: readonly ListedPullRequest[];
-  /** Those with a verdict that was read in the second of a change: a later change may show in no time. */
-  readonly unsettled: readonly ListedPullRequest[];
-}
-
-/** The times are the forge's: our clock may differ. */
-export async function withoutVerdict(pool: pg.Pool, pullRequests: readonly ListedPullRequest[]): Promise<Unreviewed> {
-  if (pullRequests.length === 0) {
-    return { missed: [], unsettled: [] };
+/**
+ * Those of open pull requests whose present head and base have no verdict, and those that have changed since the review
+ * read them, by the forge's times: our clock may differ. Our own comment is such a change too. It costs one more review,
+ * which writes nothing. What was read in the second of a change has no time: a later change may show in none.
+ */
+export async function toReview(
+  pool: pg.Pool,
+  open: readonly ListedPullRequest[],
+): Promise<readonly ListedPullRequest[]> {
+  if (open.length === 0) {
+    return [];
   }
-  const { rows } = await pool.query<{ ordinal: string; judged: boolean; settled: boolean }>(
-    `SELECT open.ordinal, r.verdict IS NOT NULL AND r.rules IS NOT NULL AS judged,
-            r.pull_request_updated_at IS NOT NULL AS settled
+  const { rows } = await pool.query<{ ordinal: string }>(
+    `SELECT open.ordinal
        FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
               AS open (repository, pull_request, head_sha, base_branch, updated_at, ordinal)
        LEFT JOIN gatehouse.reviews r USING (repository, pull_request, head_sha, base_branch)
       WHERE r.verdict IS NULL OR r.rules IS NULL OR r.pull_request_updated_at IS DISTINCT FROM open.updated_at`,
     [
-      pullRequests.map(({ repository }) => repository),
-      pullRequests.map(({ number }) => number),
-      pullRequests.map(({ head }) => head.sha),
-      pullRequests.map(({ base }) => base.branch),
-      pullRequests.map(({ updatedAt }) => updatedAt),
+      open.map(({ repository }) => repository),
+      open.map(({ number }) => number),
+      open.map(({ head }) => head.sha),
+      open.map(({ base }) => base.branch),
+      open.map(({ updatedAt }) => updatedAt),
     ],
   );
-  const listed = (some: typeof rows) => some.flatMap(({ ordinal }) => pullRequests[Number(ordinal) - 1] ?? []);
-  return {
-    missed: listed(rows.filter(({ judged, settled }) => !judged || settled)),
-    unsettled: listed(rows.filter(({ judged, settled }) => judged && !settled)),
-  };
+  return rows.flatMap(({ ordinal }) => open[Number(ordinal) - 1] ?? []);
+}
+
+/** The next resync has all pull requests of these repositories reviewed, whatever its lists show. */
+export async function forgetTimes(client: pg.Pool | pg.ClientBase, repositories: readonly string[]): Promise<void> {
+  await client.query(
+    `UPDATE gatehouse.reviews SET pull_request_updated_at = NULL
+      WHERE lower(repository) IN (SELECT lower(named) FROM unnest($1::text[]) AS named)`,
+    [repositories],
+  );
 }
 
 /** Those with a row that are not among the open pull requests of their repository: closed, merged or deleted. */

@@ -220,16 +220,6 @@ export async function notePlace<Name extends keyof Noted>(
   );
 }
 
-/** The heads of the open pull requests of these repositories that a policy judges. */
-export async function judgedHeads(pool: pg.Pool, repositories: readonly string[]): Promise<readonly RepositoryHead[]> {
-  const { rows } = await pool.query<RepositoryHead>(
-    `SELECT DISTINCT repository, head_sha AS "headSha" FROM gatehouse.reviews
-      WHERE open AND verdict <> 'none' AND repository = ANY ($1::text[]) ORDER BY 1, 2`,
-    [repositories],
-  );
-  return rows;
-}
-
 /** SQL: whether a success may stand at the place in a row of the table. */
 export const MAY_BE_GREEN = "(s.state = 'success' OR s.posting > s.answered OR s.unsure_until IS NOT NULL)";
 
@@ -277,22 +267,6 @@ export async function nextCommits(
         AND lower(repository) IN (SELECT lower(name) FROM gatehouse.repositories WHERE NOT due)
       ORDER BY repository, head_sha LIMIT $3`,
     [after.repository, after.headSha, limit],
-  );
-  return rows;
-}
-
-/** Of the open pull requests of a repository that a policy judges. */
-export async function judgedCommits(
-  pool: pg.Pool,
-  repository: string,
-): Promise<readonly (CommitState & RepositoryHead)[]> {
-  const { rows } = await pool.query<CommitState & RepositoryHead>(
-    `SELECT repository, head_sha AS "headSha", ${VERDICTS_ON('c.repository', 'c.head_sha')} AS verdicts,
-            ${PLACES_ON('c.repository', 'c.head_sha')} AS places
-       FROM (SELECT DISTINCT repository, head_sha FROM gatehouse.reviews
-              WHERE open AND verdict <> 'none' AND repository = $1) AS c
-      ORDER BY head_sha`,
-    [repository],
   );
   return rows;
 }

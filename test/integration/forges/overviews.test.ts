@@ -85,30 +85,6 @@ test('a repository whose further pages cannot be read is left out of an overview
   t.deepEqual(await namesIn(overviews, [SITE, 'platform/other']), ['platform/other']);
 });
 
-test('an overview says who set the statuses of heads, and so does a list of heads', async (t) => {
-  const { simulated, overviews } = await setUpOverviews(t);
-  const sha = openPullRequest(simulated).head();
-  const other = simulated.commit(SITE, 'other', { 'b.txt': 'b\n' });
-  const set = (author: string, state: string) =>
-    simulated.setStatus(SITE, sha, { context: 'gatehouse/main', state, author, description: '' });
-  set('gatehouse', 'failure');
-  const newest = async () => {
-    const heads = [sha, other, '0'.repeat(40)];
-    const read = await overviews.read(
-      [SITE, 'platform/gone'],
-      heads.map((headSha) => ({ repository: SITE, headSha })),
-    );
-    const listed = await overviews.statuses(SITE, heads);
-    t.deepEqual(read.get(SITE)?.statuses, listed);
-    t.deepEqual([...listed.keys()], [sha, other]);
-    t.deepEqual(listed.get(other), []);
-    return listed.get(sha)?.map(({ own, creator, state }) => ({ own, creator, state }));
-  };
-  t.deepEqual(await newest(), [{ own: true, creator: 'gatehouse', state: 'failure' }]);
-  set('mallory', 'success');
-  t.deepEqual(await newest(), [{ own: false, creator: 'mallory', state: 'success' }]);
-});
-
 test('an overview says which merge groups there are, with their statuses', async (t) => {
   const { simulated, overviews } = await setUpOverviews(t);
   const { ref } = openPullRequest(simulated);

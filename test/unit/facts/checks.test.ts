@@ -1,5 +1,4 @@
 import { checks as fact } from '../../../src/facts/checks.ts';
-import { judgedFacts } from '../../../src/facts/compare.ts';
 import type { Reading } from '../../../src/facts/fact.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { Check, Checks } from '../../../src/forges/port/checks.ts';
@@ -61,13 +60,3 @@ for (const [what, given, others, name = 'gitea'] of CASES) {
     t.deepEqual((await othersAmong(name, given)).checks, others);
   });
 }
-
-test('the digest of checks changes with the newest status of a name, not with the order of runs', (t) => {
-  const digest = (...checks: readonly Check[]) =>
-    judgedFacts({ checks: [] }, { ...factsOf(), checks: { checks, suites: [], complete: true } }).checks?.digest;
-  const failed = status('build', 'buildkite', 'failure');
-  t.not(digest(BUILD, failed), digest(failed, BUILD));
-  const runs = [run('test', 'a[bot]'), run('test', 'b[bot]', 'failure')];
-  t.is(digest(...runs), digest(...runs.toReversed()));
-  t.not(digest(BUILD), digest({ ...BUILD, state: 'pending' }));
-});

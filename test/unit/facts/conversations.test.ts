@@ -1,4 +1,3 @@
-import { judgedFacts } from '../../../src/facts/compare.ts';
 import { gatherFacts } from '../../../src/facts/gather.ts';
 import { factsOf } from '../../../src/facts/table.ts';
 import type { Conversation, Conversations } from '../../../src/forges/port/conversations.ts';
@@ -48,25 +47,4 @@ test('conversations that are refused, invalid or too large count as unread; a fo
     t.deepEqual(await failing(kind), { conversations: [], complete: false }, kind);
   }
   await t.throwsAsync(failing('unavailable'), { instanceOf: ForgeError });
-});
-
-test('the digest changes with what a rule can see, and not with order or lines', (t) => {
-  const other = { ...CONVERSATION, author: 'carol' };
-  const digest = (conversations: readonly Conversation[], complete = true) =>
-    judgedFacts({ conversations: [] }, { ...factsOf(), conversations: { conversations, complete } }).conversations
-      ?.digest;
-  const one = digest([CONVERSATION, other]);
-  t.is(digest([other, { ...CONVERSATION, line: null }]), one);
-  const answeredBy = (...logins: string[]) => digest([{ ...CONVERSATION, answeredBy: logins }]);
-  t.is(answeredBy('dan', 'bob', 'dan'), answeredBy('bob', 'dan'));
-  const resolved: readonly Partial<Conversation>[] = [
-    { resolved: 'yes' },
-    { resolved: 'unknown' },
-    { resolvedBy: 'dan' },
-  ];
-  const answered: readonly Partial<Conversation>[] = [{ answeredBy: ['dan'] }, { answeredBy: null }];
-  for (const change of [...resolved, ...answered, { outdated: 'yes' as const }, { author: 'dan' }]) {
-    t.not(digest([{ ...CONVERSATION, ...change }, other]), one);
-  }
-  t.not(digest([CONVERSATION, other], false), one);
 });

@@ -1,11 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Present, Reading } from '../../../src/facts/fact.ts';
+import type { Reading } from '../../../src/facts/fact.ts';
 import { factsOf } from '../../../src/facts/table.ts';
-import { writers as fact, mayWrite, type Writers } from '../../../src/facts/writers.ts';
+import { writers as fact, mayWrite } from '../../../src/facts/writers.ts';
 import type { Forge } from '../../../src/forges/port/forge.ts';
 import type { ForgeName } from '../../../src/forges/port/forges.ts';
 import type { WriteAccess } from '../../../src/forges/port/pull-request.ts';
-import type { YesNo } from '../../../src/forges/port/yes-no.ts';
 import type { Given } from '../../../src/review/cases/given.ts';
 import test from '../../helpers/test.ts';
 
@@ -92,66 +90,6 @@ for (const name of ['gitea', 'forgejo'] as const) {
 test('those who have resolved conversations are asked about before those who approve', async (t) => {
   const given = { reviews: people('approver', 150, UNTOLD), threads: [{ by: 'carol', resolved_by: 'bob' }] };
   t.is(mayWrite(await read(given, async () => 'yes'), 'bob'), 'yes');
-});
-
-/** What the resync finds where people may write as `now` says, and what the verdict was judged by. */
-async function compare(value: Writers, now: WriteAccess, name: ForgeName = 'github') {
-  const { change } = fact;
-  if (change.noticedBy !== 'digest') {
-    throw new Error('the resync does not look');
-  }
-  const parts = change.askAgain?.(value, []) ?? [];
-  const forge: Partial<Forge> = { name, writeAccess: () => now };
-  const pull = { repository: 'octo/app', number: 1, headSha: '', baseBranch: 'main', statusContext: '' };
-  const present: Present = { forge: forge as Forge, ...pull, once: (_, work) => work() };
-  return { judged: change.plain(value), found: change.plain(await change.readAgain(present, parts)) };
-}
-
-const CROWD: Given = {
-  reviews: [
-    { author: 'helper[bot]', bot: true, ...UNTOLD, ...OBJECTS },
-    ...people('objector', 60, { official: false, ...OBJECTS }),
-    ...people('approver', 90, { official: false }),
-    { author: 'Wanda', official: true },
-  ],
-  threads: [{ by: 'carol', resolved_by: 'Rita' }],
-};
-
-test('a resync asks about writers first, then about those who can end a success', async (t) => {
-  const value = await read(CROWD, async () => 'no');
-  const asked: string[] = [];
-  const { judged, found } = await compare(value, async (login) => {
-    asked.push(login);
-    return login === 'wanda' ? 'yes' : 'no';
-  });
-  t.deepEqual([asked.length, asked[0], asked[1], asked[61]], [100, 'wanda', 'objector-0', 'rita']);
-  t.deepEqual(found, judged, 'of those beyond nothing else is known');
-});
-
-for (const login of ['wanda', 'objector-59', 'rita', 'approver-89'] as const) {
-  test(`a resync finds that ${login} may write, or may not, and what is unknown`, async (t) => {
-    const value = await read(CROWD, async () => 'no', 'gitea');
-    const before = login === 'wanda' ? 'yes' : 'no';
-    const now = (changed: YesNo) => async (one: string) => (one === login ? changed : one === 'wanda' ? 'yes' : 'no');
-    for (const changed of ['yes', 'no', 'unknown'] as const) {
-      const { judged, found } = await compare(value, now(changed), 'gitea');
-      // An approver who may not write makes nothing green, whether that can be read or not.
-      const isSame = changed === before || (login === 'approver-89' && changed === 'unknown');
-      t.is(isDeepStrictEqual(found, judged), isSame, changed);
-    }
-  });
-}
-
-test('a resync finds that an approver may write or not who was unknown', async (t) => {
-  const value = await read({ reviews: [{ author: 'bob', ...UNTOLD }] }, async () => 'unknown');
-  for (const [now, isSame] of [
-    ['unknown', true],
-    ['yes', false],
-    ['no', false],
-  ] as const) {
-    const { judged, found } = await compare(value, async () => now);
-    t.is(isDeepStrictEqual(found, judged), isSame, now);
-  }
 });
 
 test('in a case of a policy, no program may write', (t) => {

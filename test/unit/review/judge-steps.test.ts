@@ -171,27 +171,22 @@ test('step 4: a verdict says by what it was judged, and whether more was read fo
     ...{ kind: 'judged', isFixed: true, asks: [], approvals: null },
     verdict: { state: 'failure', policyFaults: [] },
     rules: SOURCES,
-    compared: { facts: {} },
   });
   const override = { ruleId: 'titled', by: 'bob', reason: 'hotfix', commentId: '1', at: '2026-01-02T10:00:00Z' };
   const overrides = { headSha: HEAD, complete: true, inForce: [override], refused: [], possible: [] };
   t.like(concluded(rules(TITLED), facts, { overrides }), { isFixed: false, verdict: { state: 'success' } });
   const others = concluded(rules('id: built, require: { checks: { name: build, is: success, from: ci } }'), facts);
   t.like(others, { asks: ['checks'], isFixed: false });
-  t.regex(others.compared.facts.checks?.digest ?? '', /^[0-9a-f]{64}$/);
 });
 
-test('what only observed rules need is neither compared nor asked for', (t) => {
+test('what only observed rules need is not asked for', (t) => {
   const observed = ['topic: tier-1', 'checks: { all: true }', 'threads: {}', 'approvals: 1'].map(
     (predicate, index) => `id: noted-${index}, level: observe, require: { ${predicate} }`,
   );
   const facts = factsOf({ title: 'feat: things' });
-  t.like(concluded(rules(TITLED, ...observed), facts), { asks: [], approvals: null, compared: { facts: {} } });
+  t.like(concluded(rules(TITLED, ...observed), facts), { asks: [], approvals: null });
   const built = 'id: built, require: { checks: { name: build, is: success } }';
-  const { asks, compared } = concluded(rules(built, ...observed), facts);
-  t.deepEqual(asks, ['checks']);
-  t.deepEqual(compared.facts.checks?.parts, [], 'read without suites');
-  t.deepEqual(Object.keys(compared.facts), ['checks']);
+  t.deepEqual(concluded(rules(built, ...observed), facts).asks, ['checks']);
 });
 
 test('step 4: a proposed policy that is broken is no success', (t) => {

@@ -1,12 +1,11 @@
 import type { Forge } from '../../../src/forges/port/forge.ts';
-import { readPresentRules } from '../../../src/jobs/resync/outdated-reviews.ts';
+import { readPresentRules } from '../../../src/jobs/resync/other-rules.ts';
 import { NO_OPERATOR_POLICIES } from '../../helpers/policies.ts';
 import test from '../../helpers/test.ts';
 
 const REVIEW = {
-  ...{ repository: 'acme/widgets', number: 1, headSha: 'head', baseBranch: 'main' },
+  ...{ repository: 'acme/widgets', number: 1, baseBranch: 'main' },
   rules: { format: 1, baseSha: 'base' },
-  compared: { facts: {} },
 };
 
 for (const [what, change, isFound] of [
@@ -14,17 +13,11 @@ for (const [what, change, isFound] of [
   ['without rules', { rules: null }, true],
   ['of another format', { rules: { ...REVIEW.rules, format: 0 } }, true],
   ['by a baseline that is gone', { rules: { ...REVIEW.rules, baselineDigest: 'gone' } }, true],
-  [
-    'by a fact that is none',
-    JSON.parse('{ "compared": { "facts": { "gone": { "digest": "", "parts": [] } } } }'),
-    true,
-  ],
-  ['after a push by somebody else', { hasNewPusher: true }, true],
 ] as const) {
   test(`a resync requests what may be judged otherwise now: one ${what}`, async (t) => {
     const forge: Partial<Forge> = { machineAccounts: [] };
     const rules = readPresentRules({ ...NO_OPERATOR_POLICIES, forge: forge as Forge });
-    const found = await rules.outdated([{ ...REVIEW, ...change }], { tipOf: () => 'base', facts: true });
+    const found = await rules.outdated([{ ...REVIEW, ...change }], () => 'base');
     t.is(found.length > 0, isFound);
   });
 }
@@ -32,5 +25,5 @@ for (const [what, change, isFound] of [
 test('a review into a branch that is gone is requested', async (t) => {
   const forge: Partial<Forge> = { machineAccounts: [] };
   const rules = readPresentRules({ ...NO_OPERATOR_POLICIES, forge: forge as Forge });
-  t.is((await rules.outdated([REVIEW], { tipOf: () => null })).length, 1);
+  t.is((await rules.outdated([REVIEW], () => null)).length, 1);
 });
