@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { makeParameters, type Parameters } from '../db/parameters.ts';
+import type { PullRequestRef } from '../forges/port/pull-request.ts';
 import type { SourceText } from '../review/sources.ts';
 import { ensurePartitions } from './partitions.ts';
 import { type RuleChange, ruleChanges, type StoredRule, storedRules } from './rule-changes.ts';
@@ -59,6 +60,37 @@ export function verdictInserts(
     ...(absent.length > 0 ? [textsInsert(parameters, absent, gate)] : []),
     ...(changes.length > 0 ? [ruleChangesInsert(parameters, record, changes, gate)] : []),
   ];
+}
+
+/**
+ * Records for a merge group the verdict of a pull request that has this digest, unless it was recorded for it last. With
+ * its texts, which may be of a month that is dropped earlier.
+ */
+export async function copyVerdict(
+  client: pg.ClientBase,
+  { repository, number }: PullRequestRef,
+  digest: Buffer,
+  group: { readonly askedAt: Date; readonly mergeGroupSha: string; readonly enforced: boolean },
+): Promise<void> {
+  await ensurePartitions(client);
+  await client.query(
+    `WITH recorded AS (
+       SELECT v AS row, v.* FROM gatehouse.audit_verdicts v WHERE lower(repository) = lower($1) AND pull_request = $2),
+     own AS (SELECT row FROM recorded WHERE merge_group_sha IS NULL AND digest = $3 ORDER BY answered_at DESC LIMIT 1),
+     last AS (SELECT digest, enforced FROM recorded WHERE merge_group_sha = $4 ORDER BY answered_at DESC LIMIT 1),
+     copied AS (
+       INSERT INTO gatehouse.audit_verdicts
+       SELECT copy.* FROM own, jsonb_populate_record(own.row, jsonb_build_object(
+           'asked_at', $5::timestamptz, 'answered_at', now(), 'merge_group_sha', $4::text, 'enforced', $6::boolean)) AS copy
+        WHERE NOT EXISTS (SELECT FROM last WHERE digest = $3 AND enforced = $6)
+       RETURNING policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest)
+     INSERT INTO gatehouse.audit_texts (month, digest, path, body)
+     SELECT DISTINCT ON (digest) date_trunc('month', now() AT TIME ZONE 'UTC'), digest, path, body
+       FROM copied JOIN gatehouse.audit_texts
+         ON digest IN (policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest)
+      ORDER BY digest ON CONFLICT DO NOTHING`,
+    [repository, number, digest, group.mergeGroupSha, group.askedAt, group.enforced],
+  );
 }
 
 /** What the record has already. */

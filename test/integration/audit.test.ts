@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { dropOldPartitions } from '../../src/audit/drop-partitions.ts';
 import { saveMerge } from '../../src/audit/merges.ts';
 import { recordPosting } from '../../src/audit/record-posting.ts';
-import { readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
+import { copyVerdict, readRecorded, recordVerdict } from '../../src/audit/record-verdict.ts';
 import type { VerdictRecord } from '../../src/audit/verdict-record.ts';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
 import { inTransaction } from '../../src/db/transaction.ts';
@@ -118,6 +118,42 @@ test('the role that owns the tables adds rows, makes partitions and drops them',
     t.deepEqual(await partitions(pool), []);
     await fill(pool);
     t.is(await count(pool, 'audit_verdicts'), 1);
+  });
+});
+
+test('a verdict of an earlier month is copied for a merge group once, with its texts', async (t) => {
+  await withRecord(async (pool) => {
+    await record(pool, { ...PASSED, pullRequest: 2 });
+    await addMonth(pool, '2026_01');
+    const earlier = { answered_at: '2026-01-02T03:04:05Z', pull_request: 1, policy_digest: 'd'.repeat(64) };
+    const { rows } = await pool.query<{ digest: Buffer }>(
+      `INSERT INTO gatehouse.audit_verdicts
+       SELECT (jsonb_populate_record(v, $1)).* FROM gatehouse.audit_verdicts v RETURNING digest`,
+      [earlier],
+    );
+    await pool.query("INSERT INTO gatehouse.audit_texts VALUES ('2026-01-01', repeat('d', 64), 'a', 'earlier')");
+    const ref = { repository: 'Acme/widgets', number: 1 };
+    const copy = (enforced: boolean) =>
+      inTransaction(pool, TIMEOUT_MS, async (client) => {
+        const group = { askedAt: ASKED, mergeGroupSha: 'e'.repeat(40), enforced };
+        await copyVerdict(client, ref, rows[0]?.digest ?? Buffer.of(), group);
+      });
+    await copy(true);
+    await copy(true);
+    await copy(false);
+    const copied = await pool.query(
+      `SELECT repository, head_sha, enforced, policy_digest AS policy, asked_at = $1 AND answered_at > $1 AS now
+         FROM gatehouse.audit_verdicts WHERE pull_request = 1 AND merge_group_sha = $2 ORDER BY answered_at`,
+      [ASKED, 'e'.repeat(40)],
+    );
+    const { repository, headSha: head_sha } = PASSED;
+    const row = { repository, head_sha, policy: 'd'.repeat(64), now: true };
+    t.deepEqual(copied.rows, [
+      { ...row, enforced: true },
+      { ...row, enforced: false },
+    ]);
+    const texts = await pool.query('SELECT month FROM gatehouse.audit_texts WHERE digest = $1', ['d'.repeat(64)]);
+    t.is(texts.rowCount, 2);
   });
 });
 

@@ -136,11 +136,12 @@ function connection<T>(
 
 function queueNode(world: World, repository: Repository, { number, headSha }: QueueEntry, index: number): object {
   const head = commitOf(world, headSha);
+  const pull = repository.pulls.get(number);
   return {
     position: index + 1,
     baseCommit: { oid: head.parents[0] },
     headCommit: commitNode(repository, head),
-    pullRequest: { number },
+    pullRequest: { number, headRefOid: pull?.headSha, baseRefName: pull?.baseBranch },
   };
 }
 

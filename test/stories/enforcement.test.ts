@@ -91,11 +91,17 @@ async function applyRetentionOf({ door: { database } }: Scene): Promise<void> {
   }
 }
 
-test('github: without enforcement a group with a failing pull request passes', async (t) => {
-  const scene = gatehouse('github').scene(FILES);
-  const number = scene.openSilently(TWO_FILES, { title: 'things' });
-  const headSha = scene.forge.enqueue(scene.repository, number);
-  await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
-  const description = 'Not enforced: #1 fails: 2 of 2 rules failed: small, titled';
-  t.deepEqual([scene.states(headSha), scene.status(headSha)], [['success'], { state: 'success', description }]);
-});
+for (const when of ['before', 'for the group']) {
+  test(`github: without enforcement a group with a failing pull request passes, judged ${when}`, async (t) => {
+    const scene = gatehouse('github').scene(FILES);
+    const isBefore = when === 'before';
+    const opened = { title: 'things' };
+    const number = isBefore
+      ? await scene.settled(scene.open(TWO_FILES, opened))
+      : scene.openSilently(TWO_FILES, opened);
+    const headSha = scene.forge.enqueue(scene.repository, number);
+    await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
+    const description = 'Not enforced: #1 fails: 2 of 2 rules failed: small, titled';
+    t.deepEqual([scene.states(headSha), scene.status(headSha)], [['success'], { state: 'success', description }]);
+  });
+}

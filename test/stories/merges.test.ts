@@ -199,6 +199,8 @@ for (const { before: first, after: last, outcome } of [
     const number = await scene.settled(scene.open({ 'a.ts': 'a\n' }, first));
     const before = forge.head(repository, 'main');
     forge.edit(repository, number, last);
+    // Without this, the verdict on the head would be that of its group.
+    await scene.door.database.query('UPDATE gatehouse.reviews SET rules = NULL WHERE repository = $1', [repository]);
     const headSha = forge.enqueue(repository, number);
     await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', number, headSha }));
     forge.mergeQueue(repository, 'main');

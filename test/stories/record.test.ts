@@ -135,6 +135,39 @@ test('github: a merge group adds a row for each of its pull requests', async (t)
   t.deepEqual(await postings(scene, last.headSha), ['pending', 'failure', 'pending', 'failure']);
 });
 
+test('github: a merge group adds the verdict that is stored of a pull request as it was recorded', async (t) => {
+  const scene = shared('github').scene(FILES);
+  const { forge, repository, door } = scene;
+  const judged = await scene.settled(scene.open({ 'app.ts': `one\n${SECRET_LINE}\n` }, { title: 'feat: one' }));
+  await scene.settled(scene.review(judged, 'bob', 'approved'));
+  const unseen = scene.openSilently({ '2.txt': 'a\n' }, { title: 'feat: two' });
+  const [, group] = [judged, unseen].map((number) => ({ number, headSha: forge.enqueue(repository, number) }));
+  for (let times = 0; group !== undefined && times < 2; times++) {
+    await scene.settled(scene.tell({ kind: 'merge-group', action: 'checks_requested', ...group }));
+  }
+  const { rows } = await door.database.query<{ number: number; group: string | null; said: object; later: boolean }>(
+    `SELECT pull_request AS number, merge_group_sha AS group, asked_at > lag(answered_at) OVER times AS later,
+            to_jsonb(v) - '{asked_at,answered_at,merge_group_sha}'::text[] AS said
+       FROM gatehouse.audit_verdicts v WHERE repository = $1
+     WINDOW times AS (PARTITION BY pull_request ORDER BY answered_at) ORDER BY pull_request, answered_at`,
+    [repository],
+  );
+  const headSha = group?.headSha;
+  t.deepEqual(
+    rows.map(({ number, group: of }) => [number, of]),
+    [
+      [judged, null],
+      [judged, null],
+      [judged, headSha],
+      [unseen, headSha],
+    ],
+  );
+  t.like(rows[2]?.said, { state: 'failure', author: 'alice', approvals: [{ login: 'bob' }] });
+  t.deepEqual(rows[2]?.said, rows[1]?.said);
+  t.true(rows[2]?.later, 'it was asked for with the group');
+  t.deepEqual(await postings(scene, headSha ?? ''), ['pending', 'failure', 'pending', 'failure']);
+});
+
 test('a review whose row cannot be stored posts no verdict, and is retried', async (t) => {
   await using story = await tellStory('github', FILES);
   const { database } = story.door;

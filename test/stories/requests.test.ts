@@ -180,3 +180,35 @@ for (const name of ALL_FORGES) {
     );
   });
 }
+
+/** The same of the groups of a merge queue, by how many pull requests they have. */
+const EXPECTED_OF_GROUPS: readonly (readonly [what: string, number, expected: number])[] = [
+  ['reviewed before', 1, 5],
+  ['reviewed before', 3, 5],
+  ['reviewed before the branch moved', 3, 6],
+  ['judged for it', 1, 7],
+  ['judged for it', 3, 13],
+];
+
+test.serial('github: requests of a merge group', async (t) => {
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': POLICY });
+  const { forge, repository } = scene;
+  for (const [index, [what, members, expected]] of EXPECTED_OF_GROUPS.entries()) {
+    let group = { number: 0, headSha: '' };
+    for (let member = 0; member < members; member++) {
+      const change = { [`${index}-${member}.ts`]: 'one\n' };
+      const isReviewed = what !== 'judged for it';
+      const number = isReviewed ? (await opened(scene, change, GREEN)).number : scene.openSilently(change, GREEN);
+      group = { number, headSha: forge.enqueue(repository, number) };
+    }
+    if (what.endsWith('moved')) {
+      forge.commit(repository, 'main', { 'moved.txt': 'a\n' });
+    }
+    const made = await requests(scene, () => scene.tell({ kind: 'merge-group', action: 'checks_requested', ...group }));
+    const about = `a group of ${members}, ${what}: ${row(made)}`;
+    t.log(about);
+    t.is(made.length, expected, about);
+    t.is(scene.status(group.headSha)?.state, 'success');
+    forge.mergeQueue(repository, 'main');
+  }
+});

@@ -11,7 +11,7 @@ export const QUEUE_QUERY = `query ($owner: String!, $repo: String!, $branch: Str
   repository(owner: $owner, name: $repo) {
     mergeQueue(branch: $branch) {
       entries(first: 100, after: $cursor) {
-        nodes { position headCommit { oid } pullRequest { number } }
+        nodes { position headCommit { oid } pullRequest { number headRefOid baseRefName } }
         pageInfo { hasNextPage endCursor }
       }
     }
@@ -22,13 +22,16 @@ const entry = z
   .object({
     position: z.number().int(),
     headCommit: z.object({ oid: z.string() }).nullable(),
-    pullRequest: z.object({ number: z.number().int() }).nullable(),
+    pullRequest: z
+      .object({ number: z.number().int(), headRefOid: z.string(), baseRefName: z.string() })
+      .transform(({ number, headRefOid: headSha, baseRefName: baseBranch }) => ({ number, headSha, baseBranch }))
+      .nullable(),
   })
   .transform(
     ({ position, headCommit, pullRequest }): MergeQueueEntry => ({
       position,
       headSha: headCommit?.oid ?? null,
-      number: pullRequest?.number ?? null,
+      pullRequest,
     }),
   );
 

@@ -1,12 +1,20 @@
 import type { MergeGroupRef } from './events.ts';
 import { MAX_PULL_REQUEST_NUMBER } from './pull-request.ts';
 
+/** A pull request as its merge queue knows it. */
+export interface QueuedPullRequest {
+  readonly number: number;
+  /** Its own head. */
+  readonly headSha: string;
+  readonly baseBranch: string;
+}
+
 /** A pull request in a merge queue, with the group commit made for it; null where the forge names none. */
 export interface MergeQueueEntry {
   /** Lower positions are merged first. */
   readonly position: number;
   readonly headSha: string | null;
-  readonly number: number | null;
+  readonly pullRequest: QueuedPullRequest | null;
 }
 
 /** As GitHub names the branch of the group that was made for a pull request. */
@@ -30,14 +38,14 @@ export function groupUpTo(
   entries: readonly MergeQueueEntry[],
   headSha: string,
   number: number,
-): readonly number[] | undefined {
+): readonly QueuedPullRequest[] | undefined {
   const [last, ...others] = entries.filter((entry) => entry.headSha === headSha);
-  if (last === undefined || others.length > 0 || last.number !== number) {
+  if (last === undefined || others.length > 0 || last.pullRequest?.number !== number) {
     return undefined;
   }
   const group = entries
     .filter(({ position }) => position <= last.position)
     .toSorted((left, right) => left.position - right.position);
-  const numbers = group.flatMap((entry) => entry.number ?? []);
-  return numbers.length === group.length ? numbers : undefined;
+  const members = group.flatMap(({ pullRequest }) => pullRequest ?? []);
+  return members.length === group.length ? members : undefined;
 }

@@ -1,9 +1,10 @@
 import { guardWrites } from '../../forges/guard-writes.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
-import { groupUpTo, pullRequestOfGroup } from '../../forges/port/merge-queue.ts';
+import { groupUpTo, pullRequestOfGroup, type QueuedPullRequest } from '../../forges/port/merge-queue.ts';
 import { isCurrent } from '../../review/inputs.ts';
-import { type Concluded, type JudgeContext, readAndJudge } from '../../review/judge.ts';
+import { type JudgeContext, readAndJudge } from '../../review/judge.ts';
 import { NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
+import { NotFoundYetError } from '../attempt.ts';
 import { makePublisher, placeOf } from '../publisher/publisher.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { makersIn } from '../tables/makers.ts';
@@ -11,87 +12,110 @@ import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned } from '../tables/repositories.ts';
 import { forgetGroup, type GroupStatus, notePlace } from '../tables/statuses.ts';
 import { isGoverned } from './governed.ts';
-import { recordGroup } from './record-group.ts';
+import { type Member, recordGroup } from './record-group.ts';
 import { givenUpBecause } from './report-given-up.ts';
 import type { ReviewDeps } from './review-deps.ts';
+import { storedVerdicts } from './stored-verdicts.ts';
+
+type Job = Jobs['review-merge-group'];
+
+/** The members of a group, or why its verdict is an error. */
+type Outcome = readonly Member[] | string;
 
 /**
  * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the
- * commit merges, each judged as it is now. Which they are is read from the queue. What is not certain is an error,
- * never a success.
+ * commit merges. Which they are is read from the queue. What is not certain, also at a second look, is an error, never a
+ * success.
  */
 export async function reviewMergeGroup(
   deps: ReviewDeps,
-  job: Jobs['review-merge-group'],
-  askedAt: Date,
+  job: Job,
+  asked: { readonly at: Date; readonly isRetry: boolean },
   signal: AbortSignal,
 ): Promise<void> {
-  const { log } = deps;
-  const { mergeQueue } = deps.forge;
-  if (mergeQueue === undefined) {
-    log.info({ ...job }, 'nothing to review: this forge has no merge queues');
-    return;
-  }
+  const { pool, log } = deps;
   const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
+  const guarded = { ...deps, forge };
+  const place = placeOf(deps, job, job.branch);
   if (job.isGone) {
     // It would count for whoever opens a pull request with this commit.
-    await forgetGroup(deps.pool, placeOf(deps, job, job.branch));
-    await makePublisher({ ...deps, forge }).publish(placeOf(deps, job, job.branch));
+    await forgetGroup(pool, place);
+    await makePublisher(guarded).publish(place);
     log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
     return;
   }
-  const entries = await mergeQueue.entries(job.repository, job.branch);
+  const entries = await forge.mergeQueue?.entries(job.repository, job.branch);
   if (entries === undefined) {
     log.info({ ...job }, 'nothing to review: the repository of the merge group is gone, or cannot be seen');
     return;
   }
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
-    const description = 'The merge group’s branch has an unexpected name';
-    await conclude({ ...deps, forge }, job, askedAt, { state: 'error', description });
+    await conclude(guarded, job, asked.at, 'The merge group’s branch has an unexpected name');
     return;
   }
-  const members = groupUpTo(entries, job.headSha, group);
-  const place = placeOf(deps, job, job.branch);
+  const queued = groupUpTo(entries, job.headSha, group);
   const present = await forge.status(job.repository, job.headSha, place.context);
   if (present?.own === false) {
-    await notePlace(deps.pool, place, 'uncounted', true);
+    await notePlace(pool, place, 'uncounted', true);
   }
-  if (members === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
+  if (queued === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
     log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
     return;
   }
-  const { verdict, results }: JudgedGroup =
-    members === undefined
-      ? unjudged(`The merge queue has no certain entry of #${group} with this commit`)
-      : await judgeMembers({ ...deps, forge }, job, members);
-  if (verdict !== undefined) {
-    await conclude({ ...deps, forge }, job, askedAt, verdict, results);
-  } else if (present?.own) {
-    const free = { state: 'success', description: NOTHING_REQUIRED } as const;
-    await conclude({ ...deps, forge }, job, askedAt, free, results);
+  const outcome =
+    queued === undefined
+      ? `The merge queue has no certain entry of #${group} with this commit`
+      : await judgeMembers(guarded, job, queued);
+  if (typeof outcome === 'string' && !asked.isRetry) {
+    throw new NotFoundYetError(`${outcome}; looking again later`);
   }
-  log.info({ ...job, members, verdict: verdict?.state ?? 'none' }, 'a merge group was reviewed');
+  const verdict = verdictOn(outcome)?.state ?? 'none';
+  if (verdict !== 'none' || present?.own) {
+    await conclude(guarded, job, asked.at, outcome);
+  }
+  log.info({ ...job, members: queued?.map(({ number }) => number), verdict }, 'a merge group was reviewed');
 }
 
-interface JudgedGroup {
-  /** Undefined when no policy applies to any of its pull requests. */
-  readonly verdict?: GroupStatus;
-  /** Absent when not all of its pull requests could be judged. */
-  readonly results?: readonly Concluded[];
+/** Takes the verdicts that are stored, and judges the others. All have to be so still when the last one is judged. */
+async function judgeMembers(deps: ReviewDeps, job: Job, queued: readonly QueuedPullRequest[]): Promise<Outcome> {
+  const context = contextOf(deps, job, `Reviewing ${counted(queued.length)}`);
+  const stored = await storedVerdicts(deps, job, queued);
+  const members: Member[] = [];
+  for (const { number } of queued) {
+    const member = stored.get(number) ?? (await judgeMember(context, job, number));
+    if (typeof member === 'string') {
+      return member;
+    }
+    members.push(member);
+  }
+  const now = stored.size < members.length ? await storedVerdicts(deps, job, queued) : stored;
+  for (const member of members) {
+    const { number, state } = member;
+    if (!('result' in member ? await isCurrent(deps, member.result) : now.get(number)?.state === state)) {
+      throw new ForgeError('unavailable', `${job.repository}#${number} changed while its merge group was reviewed`);
+    }
+  }
+  return members;
 }
 
-function unjudged(description: string): JudgedGroup {
-  return { verdict: { state: 'error', description } };
+async function judgeMember(context: JudgeContext, job: Job, number: number): Promise<Member | string> {
+  const result = await readAndJudge(context, { repository: job.repository, number });
+  if (result.kind === 'over' || result.kind === 'archived') {
+    return `#${number} is closed, its base branch is gone, or the repository is archived`;
+  }
+  const { branch } = result.pullRequest.base;
+  if (branch !== job.branch) {
+    return `#${number} goes into ${branch}, not into ${job.branch}`;
+  }
+  const { state, description } =
+    result.kind === 'judged' ? result.verdict : ({ state: 'none', description: 'No policy' } as const);
+  return { number, state, description, result };
 }
 
-async function judgeMembers(
-  deps: ReviewDeps,
-  job: Jobs['review-merge-group'],
-  members: readonly number[],
-): Promise<JudgedGroup> {
-  const results: Concluded[] = [];
-  const context: JudgeContext = {
+function contextOf(deps: ReviewDeps, job: Job, description: string): JudgeContext {
+  let isTold = false;
+  return {
     ...deps,
     recordedComments: (repository, commentIds) => recordedComments(deps.pool, repository, commentIds),
     makers: makersIn(deps.pool),
@@ -102,72 +126,49 @@ async function judgeMembers(
         await markGoverned(deps.pool, job.repository);
       }
       // Without enforcement it would be a success, before anything was judged.
-      if (results.length === 0 && deps.enforce) {
-        await report(deps, job, { state: 'pending', description: `Reviewing ${counted(members.length)}` });
+      if (!isTold && deps.enforce) {
+        isTold = true;
+        await report(deps, job, { state: 'pending', description });
       }
     },
   };
-  for (const number of members) {
-    const result = await readAndJudge(context, { repository: job.repository, number });
-    if (result.kind === 'over' || result.kind === 'archived') {
-      return unjudged(`#${number} is closed, its base branch is gone, or the repository is archived`);
-    }
-    const { branch } = result.pullRequest.base;
-    if (branch !== job.branch) {
-      return unjudged(`#${number} goes into ${branch}, not into ${job.branch}`);
-    }
-    results.push(result);
-  }
-  for (const result of results) {
-    if (!(await isCurrent(deps, result))) {
-      const { repository, number } = result.pullRequest;
-      throw new ForgeError('unavailable', `${repository}#${number} changed while its merge group was reviewed`);
-    }
-  }
-  const verdict = worstOf(results);
-  return { results, ...(verdict === undefined ? {} : { verdict }) };
 }
 
-function worstOf(results: readonly Concluded[]): GroupStatus | undefined {
-  const judged = results.flatMap((result) => (result.kind === 'judged' ? [result] : []));
+/** Undefined when no policy applies to any of its pull requests. */
+function verdictOn(outcome: Outcome): GroupStatus | undefined {
+  if (typeof outcome === 'string') {
+    return { state: 'error', description: outcome };
+  }
   const named = (state: Verdict['state'], reported: GroupStatus['state'], what: string) => {
-    const worst = judged.find(({ verdict }) => verdict.state === state);
-    return (
-      worst && { state: reported, description: `#${worst.pullRequest.number} ${what}: ${worst.verdict.description}` }
-    );
+    const worst = outcome.find((member) => member.state === state);
+    return worst && { state: reported, description: `#${worst.number} ${what}: ${worst.description}` };
   };
   const bad =
     named('failure', 'failure', 'fails') ??
     named('error', 'error', 'could not be judged') ??
     // An approval starts no review of the group, so that GitHub would wait for a pending one until its time-out.
     named('pending', 'failure', 'is not ready');
-  if (bad !== undefined || judged.length === 0) {
+  if (bad !== undefined || outcome.every(({ state }) => state === 'none')) {
     return bad;
   }
-  return { state: 'success', description: `${counted(results.length)} of this merge group passed` };
+  return { state: 'success', description: `${counted(outcome.length)} of this merge group passed` };
 }
 
 function counted(members: number): string {
   return members === 1 ? '1 pull request' : `${members} pull requests`;
 }
 
-/** Posts the verdict after it was recorded. Without `results` it is an error, of which no policy may have asked. */
-async function conclude(
-  deps: ReviewDeps,
-  job: Jobs['review-merge-group'],
-  askedAt: Date,
-  verdict: GroupStatus,
-  results?: readonly Concluded[],
-): Promise<void> {
-  if (results === undefined && !(await isGoverned(deps, placeOf(deps, job, job.branch)))) {
+/** Posts the verdict after it was recorded. No policy may have asked for one where it is an error in words. */
+async function conclude(deps: ReviewDeps, job: Job, askedAt: Date, outcome: Outcome): Promise<void> {
+  if (typeof outcome === 'string' && !(await isGoverned(deps, placeOf(deps, job, job.branch)))) {
     deps.log.info({ ...job }, 'not reporting a failed merge group: the repository has no known policy');
     return;
   }
-  await recordGroup(deps, job, askedAt, verdict, results);
-  await report(deps, job, verdict);
+  await recordGroup(deps, job, askedAt, outcome);
+  await report(deps, job, verdictOn(outcome) ?? { state: 'success', description: NOTHING_REQUIRED });
 }
 
-async function report(deps: ReviewDeps, job: Jobs['review-merge-group'], verdict: GroupStatus): Promise<void> {
+async function report(deps: ReviewDeps, job: Job, verdict: GroupStatus): Promise<void> {
   const place = placeOf(deps, job, job.branch);
   await notePlace(deps.pool, place, 'merge_group', verdict);
   await makePublisher(deps).publish(place);
@@ -178,15 +179,14 @@ async function report(deps: ReviewDeps, job: Jobs['review-merge-group'], verdict
  */
 export async function reportGroupGivenUp(
   deps: ReviewDeps,
-  job: Jobs['review-merge-group'],
+  job: Job,
   error: unknown,
   askedAt: Date,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
-    const verdict = { state: 'error', description: givenUpBecause(error) } as const;
-    await conclude({ ...deps, forge }, job, askedAt, verdict);
+    await conclude({ ...deps, forge }, job, askedAt, givenUpBecause(error));
   } catch (err) {
     deps.log.warn({ err, ...job }, 'could not set the status of a merge group to error');
   }
