@@ -239,7 +239,6 @@ test('github: a base branch that has changed since its verdict is looked at agai
 const NOT_COUNTED = {
   'the review was given up or is outdated': 'UPDATE gatehouse.reviews SET rules = NULL',
   'it is not there yet': 'UPDATE gatehouse.reviews SET verdict = NULL',
-  'it is an error': "UPDATE gatehouse.reviews SET verdict = 'error'",
   'it is not in the record': "UPDATE gatehouse.reviews SET verdict = 'pending'",
   'it is of another base': "UPDATE gatehouse.reviews SET base_branch = 'next'",
   'it is of another head': "UPDATE gatehouse.reviews SET head_sha = 'a'",
@@ -255,6 +254,19 @@ for (const [why, statement] of Object.entries(NOT_COUNTED)) {
     t.deepEqual(await check(), ['success', 'pending', 'failure']);
   });
 }
+
+test('github: what could not be judged is judged again for its group', async (t) => {
+  const policy = 'version: 1\nrules: [{ id: built, require: { checks: { name: build } } }]';
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
+  const { forge, repository } = scene;
+  const number = scene.openSilently(oneFile('one'));
+  const build = { context: 'build', state: 'success', author: 'ci', description: '' };
+  forge.setStatus(repository, scene.head(number), build);
+  const path = new RegExp(`^/repos/${repository}/commits/${scene.head(number)}/status`);
+  forge.fault({ method: 'GET', path, times: 1, fault: { kind: 'status', status: 403 } });
+  t.is(await scene.judge(number), 'error');
+  t.deepEqual(await inQueue(scene, [number]).check(), ['pending', 'success']);
+});
 
 for (const [kind, by] of [
   ['review', 'number'],
