@@ -245,6 +245,9 @@ async function release(
   const { claim, before, place, row, seen, asked } = review;
   const { pullRequest } = result;
   const { repository, number } = pullRequest;
+  if (asked.isTurn) {
+    await countStale(deps, review, 'none');
+  }
   let withdrawn: Reported = { refusals: [] };
   // Where nothing was posted before, nothing is released.
   if (before !== undefined && (before.verdict !== 'none' || !before.isJudged)) {
@@ -264,9 +267,6 @@ async function release(
     result: failure === undefined ? result : undefined,
     askedAt: asked.at,
   });
-  if (asked.isTurn) {
-    await countStale(deps, review, 'none');
-  }
   await review.publisher.publish(place, row === undefined ? { seen } : {});
   log.info({ repository, number }, 'nothing to review: the base branch has no policy');
   return { verdict: 'none', failure };
@@ -280,6 +280,9 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
   const { pullRequest, verdict, rules } = result;
   if (!(await isCurrent(deps, result))) {
     return { outdated: pullRequest };
+  }
+  if (review.asked.isTurn) {
+    await countStale(deps, review, verdict.state);
   }
   const writesBefore = review.writes();
   const options = {
@@ -333,9 +336,6 @@ async function saveAndShow(deps: ReviewDeps, review: Review, result: Judged, com
     askedAt: asked.at,
   });
   countOverrides(deps, before?.overrides ?? [], pullRequest, verdict);
-  if (asked.isTurn) {
-    await countStale(deps, review, verdict.state);
-  }
   countObserved(metrics, evaluation);
   // Unless nothing was published before it was judged, somebody may have set another one since.
   await review.publisher.publish(place, {

@@ -14,7 +14,7 @@ export interface StoredVerdict {
 }
 
 /** Those that may lead to another verdict. What a push does to the rules is compared. */
-const MAY_CHANGE: readonly Kind[] = ['review', 'review-commit', 'command', 'push'];
+const MAY_CHANGE: readonly Kind[] = ['review', 'turn', 'review-commit', 'command', 'push'];
 
 /**
  * By its number, the verdict of each pull request of a merge group that counts without being judged again: of the head
