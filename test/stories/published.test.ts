@@ -20,6 +20,34 @@ const policyOf = (word: string) => `version: 1\nrules:\n  - { id: titled, requir
 const POLICY = policyOf('feat');
 const extending = (repository: string) => `version: 1\nextends: ${repository}@main\nrules: []\n`;
 
+/** After a status was posted, or before a verdict is saved. */
+type Death = 'answered' | 'saved';
+
+/** Has the next write of an armed kind fail, whoever it is by, and tries a failed job again at once. */
+const DEATHS = `
+  CREATE TABLE public.armed AS SELECT kind, 0::bigint AS until FROM unnest(ARRAY['answered', 'saved']) AS kind;
+  CREATE SEQUENCE public.answered;
+  CREATE SEQUENCE public.saved;
+  CREATE SEQUENCE public.died;
+  CREATE FUNCTION public.die() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('public.' || TG_ARGV[0]) <= (SELECT until FROM public.armed WHERE kind = TG_ARGV[0]) THEN
+        RAISE EXCEPTION 'killed at %', nextval('public.died');
+      END IF;
+      RETURN NEW;
+    END $$;
+  CREATE TRIGGER die BEFORE UPDATE ON gatehouse.statuses FOR EACH ROW
+    WHEN (NEW.answered > OLD.answered) EXECUTE FUNCTION public.die('answered');
+  CREATE TRIGGER die BEFORE UPDATE ON gatehouse.reviews FOR EACH ROW
+    WHEN (NEW.reviewed_at > OLD.reviewed_at) EXECUTE FUNCTION public.die('saved');
+  CREATE FUNCTION public.hurry() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      NEW.start_after := now();
+      RETURN NEW;
+    END $$;
+  CREATE TRIGGER hurry BEFORE UPDATE ON gatehouse_jobs.job_common FOR EACH ROW
+    WHEN (NEW.state = 'retry') EXECUTE FUNCTION public.hurry()`;
+
 /** One step of a sequence. `which` chooses among what is there. */
 interface Step {
   readonly action: keyof typeof ACTIONS;
@@ -74,7 +102,15 @@ const onPost =
     world.scene.forge.fault({ method: 'POST', path: /\/statuses\/[0-9a-f]{40}$/, times: 1, ...fault });
   };
 
-/** What people, the forge and the network do. */
+/** The next write of this kind fails, as if its worker were killed just before. Its job is tried again. */
+const onWrite =
+  (kind: Death): Act =>
+  async ({ scene }) => {
+    const sequence = `(SELECT last_value + is_called::int FROM public.${kind})`;
+    await scene.door.database.query(`UPDATE public.armed SET until = ${sequence} WHERE kind = $1`, [kind]);
+  };
+
+/** What people, the forge, the network and the machine do. */
 const ACTIONS = {
   open: async (world, step) => {
     const details = { title: titleOf(step), base: branchOf(step), author: authorIn(world) };
@@ -159,6 +195,8 @@ const ACTIONS = {
   loseAnswer: onPost({ afterwards: true, fault: { kind: 'status', status: 502 } }),
   refusePost: onPost({ fault: { kind: 'status', status: 403 } }),
   delayPost: onPost({ fault: { kind: 'late' } }),
+  dieAfterPost: onWrite('answered'),
+  dieBeforeSave: onWrite('saved'),
   enqueue: onOpen(async (world, number) => {
     const { scene, groups } = world;
     if (scene.forge.name === 'github' && pullOf(world, number).baseBranch === 'main') {
@@ -181,7 +219,10 @@ const ACTIONS = {
 type Action = Step['action'];
 
 const all = Object.keys(ACTIONS) as Action[];
-const STORMY: readonly Action[] = ['loseWebhooks', 'failReads', 'loseAnswer', 'refusePost', 'delayPost'];
+const STORMY: readonly Action[] = [
+  ...(['loseWebhooks', 'failReads', 'loseAnswer', 'refusePost', 'delayPost'] as const),
+  ...(['dieAfterPost', 'dieBeforeSave'] as const),
+];
 
 /** Without them there is little to go wrong. */
 const OFTEN: readonly Action[] = ['open', 'edit', 'push', 'close', 'twin', 'retarget'];
@@ -202,6 +243,7 @@ const sequence = fc.oneof(sequenceOf(all.filter((action) => !STORMY.includes(act
 async function comeToRest(world: World): Promise<void> {
   const { scene, isHidden } = world;
   await scene.settled();
+  await scene.door.database.query('UPDATE public.armed SET until = 0');
   scene.forge.clearFaults();
   await scene.loseWebhooks(false);
   if (isHidden) {
@@ -263,9 +305,13 @@ function wronglyShown(world: World): readonly string[] {
   });
 }
 
+const deadly: Partial<Record<ForgeName, Promise<unknown>>> = {};
+
 async function play(name: ForgeName, steps: readonly Step[]): Promise<World> {
   const scene = gatehouse(name).scene({ [POLICY_PATH]: POLICY });
   const shared = gatehouse(name).scene({ [POLICY_PATH]: POLICY });
+  deadly[name] ??= scene.door.database.query(DEATHS);
+  await deadly[name];
   scene.forge.rateLimit.remaining = Number.MAX_SAFE_INTEGER;
   scene.forge.graphql.points.remaining = Number.MAX_SAFE_INTEGER;
   scene.forge.commit(scene.repository, 'next', { [POLICY_PATH]: POLICY });
