@@ -51,6 +51,20 @@ for (const name of ALL_FORGES) {
     t.deepEqual(await staleCounts(scene), after);
   });
 
+  test.serial(`${name}: a turn never comments, for a review that begins meanwhile would do so too`, async (t) => {
+    const { scene, number } = await approvedScene(name);
+    const turns: unknown[] = [];
+    const active =
+      "SELECT FROM gatehouse_jobs.job WHERE name = 'turn' AND state = 'active' AND data->>'repository' = $1";
+    scene.when('PATCH', new RegExp(`^/repos/${scene.repository}/issues/comments/`), async () => {
+      turns.push((await scene.door.database.query(active, [scene.repository])).rowCount);
+    });
+    scene.forge.addOutsider('eve');
+    await scene.resync();
+    t.is(scene.status(number)?.state, 'pending');
+    t.deepEqual(turns, [0]);
+  });
+
   test.serial(`${name}: a status that somebody replaced untold is found in its turn, and counted`, async (t) => {
     const scene = gatehouse(name).scene({ '.gatehouse.yml': CONVENTIONAL_TITLES });
     const number = await scene.settled(scene.open(FILES, { title: 'things' }));
