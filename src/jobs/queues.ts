@@ -137,9 +137,9 @@ export const QUEUES: Queues<JobDeps> = {
     key: ({ repository, headSha }) => `${repository}@${headSha}`,
     options: WITH_DEAD_LETTERS,
     needsForge: true,
-    async run(deps, { data, createdOn, retryCount, signal }) {
+    async run(deps, { data, createdOn, signal }) {
       const { reviewMergeGroup } = await import('./review/review-merge-group.ts');
-      await reviewMergeGroup(deps, data, { at: createdOn, isRetry: retryCount > 0 }, signal);
+      await reviewMergeGroup(deps, data, createdOn, signal);
     },
     async giveUp(deps, { data, createdOn, signal }, error) {
       const { reportGroupGivenUp } = await import('./review/review-merge-group.ts');

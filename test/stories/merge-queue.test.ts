@@ -255,6 +255,21 @@ for (const [why, statement] of Object.entries(NOT_COUNTED)) {
   });
 }
 
+test('github: a success that may have ended without a webhook is judged again for its group', async (t) => {
+  const policy = 'version: 1\nrules: [{ id: approved, require: { approvals: 1 } }]';
+  const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });
+  const number = await scene.settled(scene.open(oneFile('one')));
+  await scene.review(number, 'eve', 'approved');
+  t.is(await scene.verdict(number), 'success');
+  const { check, readWhile } = inQueue(scene, [number]);
+  t.deepEqual(await readWhile(check), [], 'it was judged just now');
+  const longAgo = "UPDATE gatehouse.reviews SET reviewed_at = now() - interval '16 minutes' WHERE repository = $1";
+  await scene.door.database.query(longAgo, [scene.repository]);
+  scene.forge.addOutsider('eve');
+  t.is((await check()).at(-1), 'failure');
+  scene.forge.removeOutsider('eve');
+});
+
 test('github: what could not be judged is judged again for its group', async (t) => {
   const policy = 'version: 1\nrules: [{ id: built, require: { checks: { name: build } } }]';
   const scene = gatehouse('github').scene({ '.gatehouse.yml': policy });

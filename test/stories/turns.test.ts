@@ -1,11 +1,15 @@
 import { CONVENTIONAL_TITLES } from '../helpers/policies.ts';
-import { ALL_FORGES, type Scene, shareStories } from '../helpers/story.ts';
+import { ALL_FORGES, pathsOfReads, type Scene, shareStories } from '../helpers/story.ts';
 import test from '../helpers/test.ts';
+import { until } from '../helpers/until.ts';
 
 /** What changes without being told is found when it is the pull request's turn, and counted. */
 const gatehouse = shareStories(test, ALL_FORGES, { own: true });
 
-const APPROVED = { '.gatehouse.yml': 'version: 1\nrules: [{ id: two, require: { approvals: { count: 1 } } }]\n' };
+const APPROVED = {
+  '.gatehouse.yml':
+    'version: 1\nrules: [{ id: reviewed, require: { approvals: 1 } }, { id: calm, forbid: { changes_requested: true } }]\n',
+};
 const FILES = { 'a.txt': 'a\n' };
 
 const STALE = ['success', 'verdict', 'status'] as const;
@@ -19,11 +23,11 @@ async function staleCounts(scene: Scene) {
 async function approvedScene(name: (typeof ALL_FORGES)[number]) {
   const scene = gatehouse(name).scene(APPROVED);
   const number = await scene.settled(scene.open(FILES));
-  scene.forge.addOutsider('eve');
-  scene.forge.removeOutsider('eve');
-  await scene.settled(scene.review(number, 'eve', 'approved'));
+  // Somebody else in each scene: what becomes of others is found in their turn, too.
+  const eve = `eve-of-${scene.repository.split('/')[1]}`;
+  await scene.settled(scene.review(number, eve, 'approved'));
   await calm(scene);
-  return { scene, number };
+  return { scene, number, eve };
 }
 
 /** What has just changed, as by Gatehouse's own comment, is reviewed in the next resync anyway. */
@@ -34,17 +38,17 @@ async function calm(scene: Scene): Promise<void> {
 
 for (const name of ALL_FORGES) {
   test.serial(`${name}: a success that has ended untold is found in its turn, and counted`, async (t) => {
-    const { scene, number } = await approvedScene(name);
+    const { scene, number, eve } = await approvedScene(name);
     t.is(scene.status(number)?.state, 'success');
     const before = await staleCounts(scene);
     await scene.resync();
     t.deepEqual(await staleCounts(scene), before, 'nothing has changed');
-    scene.forge.addOutsider('eve');
+    scene.forge.addOutsider(eve);
     await scene.resync();
     t.is(scene.status(number)?.state, 'pending');
     t.deepEqual(await staleCounts(scene), { ...before, success: before.success + 1 });
     await calm(scene);
-    scene.forge.removeOutsider('eve');
+    scene.forge.removeOutsider(eve);
     await scene.resync();
     t.is(scene.status(number)?.state, 'success');
     const after = { ...before, success: before.success + 1, verdict: before.verdict + 1 };
@@ -52,14 +56,14 @@ for (const name of ALL_FORGES) {
   });
 
   test.serial(`${name}: a turn never comments, for a review that begins meanwhile would do so too`, async (t) => {
-    const { scene, number } = await approvedScene(name);
+    const { scene, number, eve } = await approvedScene(name);
     const turns: unknown[] = [];
     const active =
       "SELECT FROM gatehouse_jobs.job WHERE name = 'turn' AND state = 'active' AND data->>'repository' = $1";
     scene.when('PATCH', new RegExp(`^/repos/${scene.repository}/issues/comments/`), async () => {
       turns.push((await scene.door.database.query(active, [scene.repository])).rowCount);
     });
-    scene.forge.addOutsider('eve');
+    scene.forge.addOutsider(eve);
     await scene.resync();
     t.is(scene.status(number)?.state, 'pending');
     t.deepEqual(turns, [0]);
@@ -84,6 +88,44 @@ for (const name of ALL_FORGES) {
     await scene.edit(number, { title: 'feat: other' });
     await scene.resync();
     t.deepEqual(await staleCounts(scene), before);
+  });
+
+  test.serial(`${name}: what a job is about to find is not counted`, async (t) => {
+    const { scene, number, eve } = await approvedScene(name);
+    const before = await staleCounts(scene);
+    const data = { repository: scene.repository, branch: 'main' };
+    const { rows } = await scene.door.database.query<{ id: string }>(
+      `INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data, start_after)
+       VALUES ('review-repository', 'waits', 'stately', $1, now() + interval '1 hour') RETURNING id`,
+      [data],
+    );
+    scene.forge.addOutsider(eve);
+    await gatehouse(name).resyncAll();
+    await until(() => scene.status(number)?.state === 'pending');
+    await scene.door.database.query('DELETE FROM gatehouse_jobs.job WHERE id = $1', [rows[0]?.id]);
+    await scene.settled();
+    t.deepEqual(await staleCounts(scene), before);
+  });
+
+  test.serial(`${name}: a turn never hides from a resync that a pull request has changed`, async (t) => {
+    const { scene, number } = await approvedScene(name);
+    const away = { kind: 'status', status: 503 } as const;
+    // After the lists were read, and before the turn: it finds the change, and then nothing can be read.
+    scene.when(undefined, pathsOfReads(scene.repository, number), async () => {
+      scene.forge.fault({ path: /^\/(?:repos|graphql|teams|user|app)/, fault: away });
+    });
+    scene.forge.review(scene.repository, number, 'bob', 'changes-requested');
+    await scene.door.database.query(
+      "INSERT INTO gatehouse_jobs.job (name, singleton_key, policy, data) VALUES ('turn', $1, 'stately', $2)",
+      [`${scene.repository}#${number}`, { repository: scene.repository, number }],
+    );
+    const turn = "SELECT FROM gatehouse_jobs.job WHERE name = 'turn' AND state > 'active' AND data->>'repository' = $1";
+    await until(async () => (await scene.door.database.query(turn, [scene.repository])).rowCount !== 0);
+    scene.forge.clearFaults();
+    await scene.settled();
+    scene.forge.age(60_000);
+    await gatehouse(name).resyncAll({ turns: false });
+    t.is(await scene.verdict(number), 'pending');
   });
 
   test.serial(`${name}: a turn that fails is followed by a review, which says so`, async (t) => {

@@ -41,8 +41,8 @@ export interface PublishOptions {
   readonly withoutSuccess?: boolean;
   /** {@link Publisher.isFull} has just asked. */
   readonly isCounted?: boolean;
-  /** Nothing tells that anything has changed: what has is counted. */
-  readonly isUntold?: boolean;
+  /** Another status was found in the place of ours. */
+  readonly onReplaced?: (() => Promise<void>) | undefined;
 }
 
 /** Reviews of pull requests with one head may end at the same time, but not more often than this. */
@@ -65,7 +65,7 @@ export function makePublisher(deps: PublisherDeps): Publisher {
 
   async function publish(
     place: Place,
-    { seen, withoutSuccess = false, isCounted = false, isUntold = false }: PublishOptions = {},
+    { seen, withoutSuccess = false, isCounted = false, onReplaced }: PublishOptions = {},
   ): Promise<PlaceRow | undefined> {
     let now = await read(place);
     // What was seen before somebody else has posted does not count any more.
@@ -84,7 +84,8 @@ export function makePublisher(deps: PublisherDeps): Publisher {
         if (isPosted || (await stillStands(place, now.row, wanted, look))) {
           return now.row;
         }
-        countReplaced(place, isUntold && !now.row.canBeKnown);
+        // What may still be carried out is posted again, whatever stands there.
+        await (now.row.canBeKnown ? undefined : onReplaced?.());
       }
       if (!isCounted && (wanted.state === 'success' || isBlank(now.row)) && (await lacksRoom(place, now.row))) {
         now = await read(place);
@@ -144,13 +145,6 @@ export function makePublisher(deps: PublisherDeps): Publisher {
       const by = other.creator;
       metrics.foreignStatuses.inc({ by: metrics.foreignStatusLogin(by) });
       log.warn({ repository, headSha, context, by }, 'somebody else set a status under the name of Gatehouse');
-    }
-  }
-
-  function countReplaced({ repository, headSha, context }: Place, isUntold: boolean): void {
-    if (isUntold) {
-      metrics.staleVerdicts.inc({ why: 'status' });
-      log.warn({ repository, headSha, context }, 'a status was another than Gatehouse’s, and nothing had told of it');
     }
   }
 

@@ -33,6 +33,9 @@ export async function resyncPiece(deps: ResyncPieceDeps, { round }: Jobs['resync
     await deps.requestPeriodic('resync', { round: began.toISOString() });
   } else if (state === 'finished') {
     await publishAgain(deps);
+  }
+  if (state !== 'interrupted') {
+    // Not only at the end of a round: where there is much to look at, the next one begins before it.
     await requestTurns({ ...deps, minutes });
   }
   if (state !== 'interrupted' && isNew && forge.deliveries !== undefined) {

@@ -45,16 +45,10 @@ function affordable(requestsAnHour: number | undefined, minutes: number): number
 }
 
 /**
- * SQL: whether a verdict can be another one by now, although no webhook and no list shows that anything has changed: it
- * depends on more than the commits fix. Of others a status by somebody else may stand in its place, whose webhook was
- * lost. A success can lose nothing by that.
- */
-const HAS_TURN = "open AND rules IS NOT NULL AND verdict <> 'none' AND (inputs_digest IS NULL OR verdict <> 'success')";
-
-/**
- * Whose turn it is to be judged again: those whose last review began the longest ago, by its number, which no clock can
- * set back. Two of three are successes, and the third is whatever has waited longest. `most` of each owner where
- * `perOwner`, and else of all together.
+ * Whose turn it is to be judged again: those that were judged the longest ago. Two of three are successes that may have
+ * ended unseen; the third is whatever has waited longest, for a status by somebody else may stand in its place. What is
+ * a success by the commits alone has a turn only where one is left: nothing can make that wrong, and somebody else's
+ * status in its place only keeps it from being merged. `most` of each owner where `perOwner`, and else of all together.
  */
 export async function nextTurns(
   pool: pg.Pool,
@@ -63,25 +57,29 @@ export async function nextTurns(
 ): Promise<readonly PullRequestRef[]> {
   const { rows } = await pool.query<PullRequestRef>(
     `WITH waiting AS (
-       SELECT repository, pull_request, fence, verdict = 'success' AS success,
+       SELECT repository, pull_request, reviewed_at, fence, verdict = 'success' AND inputs_digest IS NULL AS unseen,
+              verdict = 'success' AND inputs_digest IS NOT NULL AS fixed,
               CASE WHEN $2 THEN lower(split_part(repository, '/', 1)) ELSE '' END AS payer
-         FROM gatehouse.reviews r WHERE ${HAS_TURN} AND NOT ${isUnderReview('r')}),
+         FROM gatehouse.reviews r
+        WHERE open AND rules IS NOT NULL AND verdict <> 'none' AND NOT ${isUnderReview('r')}),
      ordered AS (
-       SELECT *, row_number() OVER (PARTITION BY payer, success ORDER BY fence) AS place FROM waiting),
+       SELECT *, row_number() OVER (PARTITION BY payer, unseen ORDER BY reviewed_at, fence) AS place FROM waiting),
      turns AS (
-       SELECT *, row_number() OVER (PARTITION BY payer ORDER BY success AND place <= ceil($1::int * 2 / 3.0) DESC, fence) AS turn
+       SELECT *, row_number() OVER (
+                   PARTITION BY payer
+                   ORDER BY unseen AND place <= floor($1::int * 2 / 3.0) DESC, fixed, reviewed_at, fence) AS turn
          FROM ordered)
-     SELECT repository, pull_request AS number FROM turns WHERE turn <= $1 ORDER BY fence`,
+     SELECT repository, pull_request AS number FROM turns WHERE turn <= $1`,
     [most, perOwner],
   );
   return rows;
 }
 
-/** For how many seconds the success that was judged the longest ago has not been seen, of those that have turns. 0: none. */
+/** For how many seconds the success that was judged the longest ago has not been seen, of those that may end so. 0: none. */
 export async function oldestUnseenSuccess(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ seconds: number }>(
-    `SELECT greatest(0, extract(epoch FROM now() - reviewed_at))::float8 AS seconds
-       FROM gatehouse.reviews WHERE verdict = 'success' AND open AND inputs_digest IS NULL ORDER BY reviewed_at LIMIT 1`,
+    `SELECT greatest(0, extract(epoch FROM now() - min(reviewed_at)))::float8 AS seconds
+       FROM gatehouse.reviews WHERE verdict = 'success' AND open AND inputs_digest IS NULL`,
   );
   return rows[0]?.seconds ?? 0;
 }

@@ -72,7 +72,7 @@ export async function leaveWaiting(
   const row = rowOf((await readCommit(pool, place)).places, place);
   const statuses = entered?.seen?.statuses ?? [];
   // Before a first verdict, what others have set under this name is not ours to replace.
-  const isFirst = before?.verdict == null && before?.isJudged !== true;
+  const isFirst = before?.verdict == null && before?.rules == null;
   const found = isFirst ? statuses.filter(({ own }) => own) : statuses;
   const isSeen = found.some((one) => one.state === 'success' && sameContext(forge.name, one.context, place.context));
   const mayBeForeign = row?.state != null && row.uncounted;

@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { guardWrites } from '../../forges/guard-writes.ts';
 import { ForgeError } from '../../forges/port/forge-error.ts';
 import { groupUpTo, pullRequestOfGroup, type QueuedPullRequest } from '../../forges/port/merge-queue.ts';
 import { isCurrent } from '../../review/inputs.ts';
 import { type JudgeContext, readAndJudge } from '../../review/judge.ts';
 import { NOTHING_REQUIRED, type Verdict } from '../../review/verdict.ts';
-import { NotFoundYetError } from '../attempt.ts';
 import { makePublisher, placeOf } from '../publisher/publisher.ts';
 import type { Jobs } from '../queue/queue.ts';
 import { makersIn } from '../tables/makers.ts';
@@ -22,17 +22,14 @@ type Job = Jobs['review-merge-group'];
 /** The members of a group, or why its verdict is an error. */
 type Outcome = readonly Member[] | string;
 
+const LOOK_AGAIN_MS = 2_000;
+
 /**
  * Posts the status of a group of GitHub's merge queue on its commit: the worst verdict of the pull requests that the
  * commit merges. Which they are is read from the queue. What is not certain, also at a second look, is an error, never a
  * success.
  */
-export async function reviewMergeGroup(
-  deps: ReviewDeps,
-  job: Job,
-  asked: { readonly at: Date; readonly isRetry: boolean },
-  signal: AbortSignal,
-): Promise<void> {
+export async function reviewMergeGroup(deps: ReviewDeps, job: Job, asked: Date, signal: AbortSignal): Promise<void> {
   const { pool, log } = deps;
   const { forge } = guardWrites(deps.forge, async () => signal.throwIfAborted());
   const guarded = { ...deps, forge };
@@ -44,37 +41,59 @@ export async function reviewMergeGroup(
     log.info({ ...job }, 'a merge group has left the queue: its success is withdrawn');
     return;
   }
+  let found = await lookAt(guarded, job);
+  if (typeof found?.outcome === 'string') {
+    // The queue may be behind its webhook. Here, and not in another job: the group may be destroyed before that.
+    await sleep(LOOK_AGAIN_MS, undefined, { signal });
+    found = await lookAt(guarded, job);
+  }
+  if (found === undefined) {
+    log.info({ ...job }, 'nothing to review: the merge group has its verdict, or its repository cannot be seen');
+    return;
+  }
+  const { members, isTold, outcome } = found;
+  const verdict = verdictOn(outcome)?.state ?? 'none';
+  if (verdict !== 'none' || isTold) {
+    await conclude(guarded, job, asked, outcome);
+  }
+  log.info({ ...job, members, verdict }, 'a merge group was reviewed');
+}
+
+interface Found {
+  /** Its pull requests, where the queue tells them with certainty. */
+  readonly members: readonly number[] | undefined;
+  /** Whether a status of ours stands there. */
+  readonly isTold: boolean;
+  readonly outcome: Outcome;
+}
+
+/** Undefined: it has left the queue with its verdict, or its repository is gone or cannot be seen. */
+async function lookAt(deps: ReviewDeps, job: Job): Promise<Found | undefined> {
+  const { forge, pool } = deps;
   const entries = await forge.mergeQueue?.entries(job.repository, job.branch);
   if (entries === undefined) {
-    log.info({ ...job }, 'nothing to review: the repository of the merge group is gone, or cannot be seen');
-    return;
+    return undefined;
   }
   const group = pullRequestOfGroup(job);
   if (group === undefined) {
-    await conclude(guarded, job, asked.at, 'The merge group’s branch has an unexpected name');
-    return;
+    return { members: undefined, isTold: false, outcome: 'The merge group’s branch has an unexpected name' };
   }
+  const place = placeOf(deps, job, job.branch);
   const queued = groupUpTo(entries, job.headSha, group);
   const present = await forge.status(job.repository, job.headSha, place.context);
   if (present?.own === false) {
     await notePlace(pool, place, 'uncounted', true);
   }
-  if (queued === undefined && present?.own && (present.state === 'success' || present.state === 'failure')) {
-    log.info({ ...job }, 'nothing to review: the merge group has its verdict and has left the queue');
-    return;
+  const isTold = present?.own === true;
+  if (queued === undefined && isTold && (present.state === 'success' || present.state === 'failure')) {
+    return undefined;
   }
+  const members = queued?.map(({ number }) => number);
   const outcome =
     queued === undefined
       ? `The merge queue has no certain entry of #${group} with this commit`
-      : await judgeMembers(guarded, job, queued);
-  if (typeof outcome === 'string' && !asked.isRetry) {
-    throw new NotFoundYetError(`${outcome}; looking again later`);
-  }
-  const verdict = verdictOn(outcome)?.state ?? 'none';
-  if (verdict !== 'none' || present?.own) {
-    await conclude(guarded, job, asked.at, outcome);
-  }
-  log.info({ ...job, members: queued?.map(({ number }) => number), verdict }, 'a merge group was reviewed');
+      : await judgeMembers(deps, job, queued);
+  return { members, isTold, outcome };
 }
 
 /** Takes the verdicts that are stored, and judges the others. All have to be so still when the last one is judged. */

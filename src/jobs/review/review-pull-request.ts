@@ -19,14 +19,14 @@ import { LostClaimError } from '../tables/claim.ts';
 import { makersIn } from '../tables/makers.ts';
 import { recordedComments } from '../tables/override-comments.ts';
 import { markGoverned, moveRepository } from '../tables/repositories.ts';
-import { type ReviewBefore, recordAsked, recordHead } from '../tables/reviews.ts';
+import { markLookedAt, type ReviewBefore, recordAsked, recordHead } from '../tables/reviews.ts';
 import { countObserved } from './count-observed.ts';
-import { countStale } from './count-stale.ts';
+import { countReplaced, countStale } from './count-stale.ts';
 import { JudgedTooOftenError } from './judging-limit.ts';
 import { leaveArchived, leaveClosed, leaveWaiting } from './leave.ts';
 import type { ReviewDeps } from './review-deps.ts';
 import { saveAndRecord } from './save-and-record.ts';
-import { begin, type Entered, enter, type UnderWay } from './under-way.ts';
+import { begin, type Entered, enter, isAsBefore, type UnderWay } from './under-way.ts';
 
 /** When the delivery that requested a review was committed. */
 interface Asked {
@@ -115,6 +115,9 @@ async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, s
   let entered: Entered | undefined;
   try {
     read = await deps.forge.pullRequestWithFacts(ref, pathsAtBase(deps.forge.name));
+    if (asked.isTurn && !isAsBefore(underWay.before, read)) {
+      throw new Error('it has changed since it was judged');
+    }
     if (read === undefined && !asked.isLastAttempt) {
       throw new NotFoundYetError('the pull request was not found; looking again later');
     }
@@ -131,7 +134,8 @@ async function reviewOnce(deps: ReviewDeps, ref: PullRequestRef, asked: Asked, s
       }
       entered = await enter(deps, underWay, read);
       if (baseCommit !== undefined) {
-        return await reviewOpen(deps, { ...underWay, ...entered, asked }, read, baseCommit);
+        const onReplaced = asked.isTurn ? () => countReplaced(deps, underWay.claim) : undefined;
+        return await reviewOpen(deps, { ...underWay, ...entered, asked, onReplaced }, read, baseCommit);
       }
     }
     // A merged one may keep its success, whatever its record waits for.
@@ -189,6 +193,7 @@ async function waiting(
 /** A review of an open pull request. */
 interface Review extends UnderWay, Entered {
   readonly asked: Asked;
+  readonly onReplaced: (() => Promise<void>) | undefined;
 }
 
 async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRead, commit: string): Promise<Outcome> {
@@ -201,11 +206,16 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
   // Where the commit takes no more statuses, a new comment says so.
   const mayStand = review.keepsVerdict && !review.asked.isRetry && review.row?.takes !== 'nothing';
   if (mayStand && inputs !== undefined && before?.inputs === inputs) {
-    await publisher.publish(place, { seen, isUntold: review.asked.isTurn });
+    await publisher.publish(place, { seen, onReplaced: review.onReplaced });
+    if (review.asked.isTurn) {
+      await markLookedAt(pool, claim);
+    }
     log.info({ repository, number }, 'nothing to review: nothing has changed since the verdict');
     return 'over';
   }
-  deps.judgingLimit.count(pullRequest);
+  if (!review.asked.isTurn) {
+    deps.judgingLimit.count(pullRequest);
+  }
   let { row } = review;
   const context: JudgeContext = {
     ...deps,
@@ -215,7 +225,7 @@ async function reviewOpen(deps: ReviewDeps, review: Review, read: PullRequestRea
         await recordHead(pool, claim, pullRequest, { settled: read.settled === 'yes', keepsVerdict: false });
       }
       // What is stored is shown, unless that is a success.
-      row = await publisher.publish(place, { seen, withoutSuccess: true, isUntold: review.asked.isTurn });
+      row = await publisher.publish(place, { seen, withoutSuccess: true, onReplaced: review.onReplaced });
     },
     onWillAsk: (facts) => recordAsked(pool, claim, facts),
     recordedComments: (of, commentIds) => recordedComments(pool, of, commentIds),
@@ -245,12 +255,9 @@ async function release(
   const { claim, before, place, row, seen, asked } = review;
   const { pullRequest } = result;
   const { repository, number } = pullRequest;
-  if (asked.isTurn) {
-    await countStale(deps, review, 'none');
-  }
   let withdrawn: Reported = { refusals: [] };
   // Where nothing was posted before, nothing is released.
-  if (before !== undefined && (before.verdict !== 'none' || !before.isJudged)) {
+  if (before !== undefined && (before.verdict !== 'none' || before.rules === null)) {
     if (!(await isCurrent(deps, result))) {
       // The policy is back.
       return { outdated: pullRequest };
@@ -282,7 +289,7 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
     return { outdated: pullRequest };
   }
   if (review.asked.isTurn) {
-    await countStale(deps, review, verdict.state);
+    await countStale(deps, review, { state: verdict.state, rules });
   }
   const writesBefore = review.writes();
   const options = {
@@ -308,7 +315,7 @@ async function report(deps: ReviewDeps, review: Review, result: Judged, preloade
 /** A verdict that leads to no comment has none. */
 function leftBy(before: ReviewBefore | undefined): LeftComment {
   const id = before && commentIdIn(before.url);
-  return id === undefined && before?.isJudged ? 'none' : { id };
+  return id === undefined && before?.rules != null ? 'none' : { id };
 }
 
 function logRefusals(log: ReviewDeps['log'], { repository, number }: PullRequestRef, { refusals }: Reported): void {
@@ -340,7 +347,7 @@ async function saveAndShow(deps: ReviewDeps, review: Review, result: Judged, com
   // Unless nothing was published before it was judged, somebody may have set another one since.
   await review.publisher.publish(place, {
     isCounted: true,
-    isUntold: asked.isTurn,
+    onReplaced: review.onReplaced,
     ...(row === undefined && { seen }),
   });
   log.info({ repository, number, head: head.sha, verdict: verdict.state, enforce }, 'a pull request was reviewed');

@@ -18,7 +18,8 @@ const MAY_CHANGE: readonly Kind[] = ['review', 'turn', 'review-commit', 'command
 
 /**
  * By its number, the verdict of each pull request of a merge group that counts without being judged again: of the head
- * and base that the queue knows, by the present rules, recorded and no error, and no job is about to change it.
+ * and base that the queue knows, by the present rules, recorded and no error, no success that may have ended unseen, and
+ * no job is about to change it.
  */
 export async function storedVerdicts(
   deps: ReviewDeps,
@@ -40,6 +41,8 @@ export async function storedVerdicts(
           ORDER BY v.answered_at DESC LIMIT 1) AS recorded ON (recorded.head_sha, recorded.state) = (r.head_sha, r.verdict)
       WHERE r.repository = $1 AND r.base_branch = $2 AND r.open AND r.rules IS NOT NULL AND r.verdict <> 'error'
         AND (recorded.digest IS NOT NULL OR r.verdict = 'none')
+        -- A merge is final, and no webhook tells that somebody may not write any more.
+        AND (r.verdict <> 'success' OR r.inputs_digest IS NOT NULL OR r.reviewed_at > now() - interval '15 minutes')
         AND NOT EXISTS (SELECT FROM waiting WHERE number = r.pull_request::text OR r.head_sha IN (head, pushed))`,
     [repository, branch, JSON.stringify(queued), MAY_CHANGE],
   );

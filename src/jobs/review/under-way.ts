@@ -109,6 +109,19 @@ export function rowOf(places: readonly PlaceRow[], { key }: Place): PlaceRow | u
   return places.find((row) => row.key === key);
 }
 
+/** Whether the pull request is as the last review has read it, as far as any list shows. */
+export function isAsBefore(before: ReviewBefore | undefined, read: PullRequestRead | undefined): boolean {
+  const { pullRequest, settled } = read ?? {};
+  return (
+    before !== undefined &&
+    pullRequest?.state === 'open' &&
+    !pullRequest.archived &&
+    pullRequest.head.sha === before.headSha &&
+    settled === 'yes' &&
+    isRecorded(before, pullRequest, true)
+  );
+}
+
 /** Whether {@link recordHead} would change nothing. */
 function isRecorded(before: ReviewBefore, { base, updatedAt }: PullRequest, settled: boolean): boolean {
   const isSameTime = settled
@@ -120,5 +133,5 @@ function isRecorded(before: ReviewBefore, { base, updatedAt }: PullRequest, sett
 /** A success counts only where it was shown. */
 function stillCounts(before: ReviewBefore, { base }: PullRequest, row: PlaceRow | undefined): boolean {
   const isShown = before.verdict !== null && (before.verdict !== 'success' || row?.state != null);
-  return before.baseBranch === base.branch && (before.isJudged || before.verdict === 'none') && isShown;
+  return before.baseBranch === base.branch && (before.rules !== null || before.verdict === 'none') && isShown;
 }

@@ -17,8 +17,8 @@ export interface ReviewBefore {
   readonly verdict: StatusState | 'none' | null;
   /** The pull request's page, or our comment there. */
   readonly url: string;
-  /** False: it was given up, or has been outdated since. */
-  readonly isJudged: boolean;
+  /** Null: it was given up, or has been outdated since. */
+  readonly rules: RuleSources | null;
   /** The inputs' digest; null: it was judged from more than a digest can be of. */
   readonly inputs: string | null;
   /** Ids of the comments whose overrides counted; null: the policy let nobody override. */
@@ -38,7 +38,7 @@ export async function beginReview(
   const { rows } = await pool.query<ReviewBefore & { fence: string }>(
     `INSERT INTO gatehouse.reviews AS r (repository, pull_request, fence) VALUES ($1, $2, nextval('gatehouse.review_fence'))
      ON CONFLICT (repository, pull_request) DO UPDATE SET fence = excluded.fence
-     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", verdict, url, rules IS NOT NULL AS "isJudged",
+     RETURNING fence, head_sha AS "headSha", base_branch AS "baseBranch", verdict, url, rules,
                inputs_digest AS inputs, overrides, pull_request_updated_at AS "updatedAt", open,
                ${PLACES_ON('r.repository', 'r.head_sha')} AS places`,
     [repository, number],
