@@ -4,8 +4,8 @@ import { sqlState } from './sqlstate.ts';
 
 /** What the service does with its tables, in the words of GRANT. One without a schema is of `gatehouse`. */
 export const RIGHTS = {
-  SELECT: `migrations schema_compatibility baselines deliveries delivery_keys extended_repositories
-    frames installations makers merges override_comments progress queue_counts
+  SELECT: `migrations baselines deliveries delivery_keys extended_repositories
+    frames installations makers merges override_comments progress
     repositories reviews statuses audit_postings audit_rule_changes audit_texts audit_verdicts
     gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.job_dependency gatehouse_jobs.queue
     gatehouse_jobs.version`,
@@ -13,7 +13,7 @@ export const RIGHTS = {
     makers merges override_comments progress repositories reviews statuses
     audit_postings audit_rule_changes audit_texts audit_verdicts gatehouse_jobs.job gatehouse_jobs.job_common`,
   UPDATE: `baselines installations makers override_comments progress
-    queue_counts repositories reviews statuses gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.queue
+    repositories reviews statuses gatehouse_jobs.job gatehouse_jobs.job_common gatehouse_jobs.queue
     gatehouse_jobs.version`,
   DELETE: `baselines delivery_keys makers override_comments
     progress repositories reviews statuses gatehouse_jobs.job gatehouse_jobs.job_common

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_TABLE } from './sqlstate.ts';
+import { INVALID_SCHEMA_NAME, sqlState, UNDEFINED_FUNCTION, UNDEFINED_TABLE } from './sqlstate.ts';
 
 /** The newest migration that this code knows. */
 export const SCHEMA_VERSION = 1;
@@ -23,9 +23,8 @@ export class NewerSchemaError extends Error {
 export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<SchemaState> {
   try {
     const { rows } = await client.query<{ oldest_reader: number; newest: string | null; read_only: boolean }>(
-      `SELECT oldest_reader, (SELECT max(name) FROM gatehouse.migrations) AS newest,
-              current_setting('transaction_read_only')::boolean AS read_only
-         FROM gatehouse.schema_compatibility`,
+      `SELECT gatehouse.oldest_reader(), (SELECT max(name) FROM gatehouse.migrations) AS newest,
+              current_setting('transaction_read_only')::boolean AS read_only`,
     );
     const [row] = rows;
     if (row === undefined) {
@@ -40,7 +39,7 @@ export async function readSchemaState(client: pg.Pool | pg.ClientBase): Promise<
     return row.read_only ? 'read-only' : 'usable';
   } catch (error) {
     const state = sqlState(error);
-    if (state === UNDEFINED_TABLE || state === INVALID_SCHEMA_NAME) {
+    if (state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME) {
       return 'behind';
     }
     throw error;

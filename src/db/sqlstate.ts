@@ -5,6 +5,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 export const UNDEFINED_TABLE = '42P01';
+export const UNDEFINED_FUNCTION = '42883';
 export const INVALID_SCHEMA_NAME = '3F000';
 export const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';

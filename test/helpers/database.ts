@@ -32,6 +32,10 @@ async function sharedDatabaseUrl(): Promise<string> {
 export const WAITING_FOR_A_LOCK =
   "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
+/** What a migration that older code cannot work with does. */
+export const setOldestReader = (version: number) =>
+  `CREATE OR REPLACE FUNCTION gatehouse.oldest_reader() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT ${version}'`;
+
 /** A new, empty database on the PostgreSQL that all tests share. */
 export async function makeDatabase(): Promise<Database> {
   return createDatabase(await sharedDatabaseUrl(), EMPTY);

@@ -1,5 +1,5 @@
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
-import { makeOpenDatabase, sharedRedisUrl } from '../helpers/database.ts';
+import { makeOpenDatabase, setOldestReader, sharedRedisUrl } from '../helpers/database.ts';
 import { askDoctor } from '../helpers/doctor.ts';
 import { SECRET } from '../helpers/door.ts';
 import nightly from '../helpers/nightly.ts';
@@ -59,9 +59,9 @@ test('doctor finds a schema that is old, or absent, or newer', async (t) => {
     /^✘ the job engine cannot use its schema, and takes no jobs: it is version 42, not 43; run gatehouse migrate of/,
   );
   await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
-  await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = 10000');
+  await pool.query(setOldestReader(10_000));
   t.regex(await schema(), /^✘ it is newer than this version can use/);
-  await pool.query('UPDATE gatehouse.schema_compatibility SET oldest_reader = 1');
+  await pool.query(setOldestReader(1));
   await pool.query('DELETE FROM gatehouse.migrations WHERE name = (SELECT max(name) FROM gatehouse.migrations)');
   t.regex(await schema(), /^✘ it is older than version \d+, or missing → run this version’s gatehouse migrate/);
   await pool.query('DROP SCHEMA gatehouse CASCADE');

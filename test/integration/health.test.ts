@@ -61,8 +61,8 @@ const setReadOnly = (setting: string) => `DO $$ BEGIN
 for (const { what, begin, end, reason } of [
   {
     what: 'has no schema',
-    begin: 'ALTER TABLE gatehouse.schema_compatibility RENAME TO gone',
-    end: 'ALTER TABLE gatehouse.gone RENAME TO schema_compatibility',
+    begin: 'ALTER FUNCTION gatehouse.oldest_reader RENAME TO gone',
+    end: 'ALTER FUNCTION gatehouse.gone RENAME TO oldest_reader',
     reason: 'the schema is not up to date; run gatehouse migrate',
   },
   {

@@ -153,7 +153,7 @@ test('a role that turns synchronous_commit off does not turn it off for deliveri
       // Deferred: it reads the setting that the COMMIT itself reads.
       await pool.query(
         `CREATE FUNCTION note_setting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-           INSERT INTO settings SELECT EXISTS (SELECT FROM gatehouse.progress), current_setting('synchronous_commit');
+           INSERT INTO settings SELECT EXISTS (SELECT FROM gatehouse.progress WHERE task = 'a job'), current_setting('synchronous_commit');
            RETURN NULL;
          END $$`,
       );

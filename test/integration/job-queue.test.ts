@@ -199,7 +199,8 @@ function addJobs(pool: pg.Pool, state: string, count: number, { minutesAgo = 0, 
   );
 }
 
-const isDue = (pool: pg.Pool) => pool.query('UPDATE gatehouse.queue_counts SET counted_at = now() - interval $$10 s$$');
+const countedAt = (time: string) => `UPDATE gatehouse.progress SET done_until = ${time} WHERE task = 'count-queues'`;
+const isDue = (pool: pg.Pool) => pool.query(countedAt("now() - interval '10 s'"));
 
 async function reviewStats(pool: pg.Pool) {
   return (await readQueueStats(pool, QUEUES))?.find(({ queue }) => queue === 'review');
@@ -241,13 +242,13 @@ test('a process does not wait for another one that counts', async (t) => {
   await readQueueStats(pool, QUEUES);
   await isDue(pool);
   const other = await pool.connect();
-  await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+  await other.query(`BEGIN; ${countedAt('now()')}`);
   await addJobs(pool, 'created', 1);
   t.is((await reviewStats(pool))?.waiting, 0, 'the count before');
   await other.query('ROLLBACK');
 
-  await pool.query("UPDATE gatehouse.queue_counts SET counted_at = now() - interval '2 minutes'");
-  await other.query('BEGIN; UPDATE gatehouse.queue_counts SET counted_at = now()');
+  await pool.query(countedAt("now() - interval '2 minutes'"));
+  await other.query(`BEGIN; ${countedAt('now()')}`);
   t.is(await readQueueStats(pool, QUEUES), undefined, 'no count that is two minutes old');
   await other.query('ROLLBACK');
   other.release();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { SCHEMA_VERSION } from '../../src/db/schema.ts';
+import { setOldestReader } from '../helpers/database.ts';
 import { DOOR, SECRET } from '../helpers/door.ts';
 import { type GatehouseProcess, gatehouse } from '../helpers/process.ts';
 import { type Story, tellStory } from '../helpers/story.ts';
@@ -114,10 +115,7 @@ test('processes of two versions serve side by side on the schema of the newer on
 
 test('a schema that forbids older versions ends their readiness, and serves the newer', async (t) => {
   await using story = await tellStory('gitea', FILES, {}, DOOR);
-  const next = await makeNextVersion(
-    t,
-    `${MIGRATION}UPDATE gatehouse.schema_compatibility SET oldest_reader = ${NEXT_VERSION};`,
-  );
+  const next = await makeNextVersion(t, `${MIGRATION}${setOldestReader(NEXT_VERSION)};`);
   const old = await start(t, 'serve', story);
   t.is((await gatehouse(['migrate'], story.environment, '', next).ended()).code, 0);
   await eventually('the old door is not ready', async () => {

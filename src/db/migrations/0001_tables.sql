@@ -61,12 +61,8 @@ CREATE TABLE gatehouse.installations (
 );
 
 -- The oldest schema number that code may know and still run against this database. A migration that
--- breaks older code raises it in its own file.
-CREATE TABLE gatehouse.schema_compatibility (
-  only_row      boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  oldest_reader integer NOT NULL
-);
-INSERT INTO gatehouse.schema_compatibility (oldest_reader) VALUES (1);
+-- breaks older code replaces it in its own file.
+CREATE FUNCTION gatehouse.oldest_reader() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 1';
 
 -- The last verdict on each pull request. It belongs to one head commit, one base branch and one policy.
 CREATE TABLE gatehouse.reviews (
@@ -348,19 +344,15 @@ REVOKE UPDATE, DELETE, TRUNCATE
 
 -- What the periodic jobs know and have done. The jobs themselves are in the job engine's own schema.
 
--- The last count of the job queues. One process counts them for all: see src/jobs/queue/queue-stats.ts.
-CREATE TABLE gatehouse.queue_counts (
-  only_row   boolean     PRIMARY KEY DEFAULT true CHECK (only_row),
-  counted_at timestamptz NOT NULL DEFAULT '-infinity',
-  counts     jsonb       NOT NULL DEFAULT '[]'
-);
-INSERT INTO gatehouse.queue_counts DEFAULT VALUES;
-
 -- Until when a task has done its work, and so where it goes on.
 CREATE TABLE gatehouse.progress (
   task       text        PRIMARY KEY,
-  done_until timestamptz NOT NULL
+  done_until timestamptz NOT NULL,
+  -- What it found. Null: it keeps nothing.
+  value      jsonb
 );
+-- One process counts the job queues for all, and locks this row: see src/jobs/queue/queue-stats.ts.
+INSERT INTO gatehouse.progress (task, done_until) VALUES ('count-queues', '-infinity');
 
 -- The repositories that deliveries have come from, which the resync looks at.
 CREATE TABLE gatehouse.repositories (

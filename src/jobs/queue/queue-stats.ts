@@ -45,18 +45,19 @@ export async function readQueueStats(
   queues: QueueTable,
 ): Promise<readonly QueueStats[] | undefined> {
   await pool.query(
-    `UPDATE gatehouse.queue_counts
-        SET counted_at = now(), counts = (SELECT coalesce(jsonb_agg(to_jsonb(counted)), '[]') FROM (${COUNT}) AS counted)
-      WHERE only_row = (SELECT only_row FROM gatehouse.queue_counts
-                         WHERE counted_at < now() - make_interval(secs => $3) FOR UPDATE SKIP LOCKED)`,
+    `UPDATE gatehouse.progress
+        SET done_until = now(), value = (SELECT jsonb_agg(to_jsonb(counted)) FROM (${COUNT}) AS counted)
+      WHERE task = (SELECT task FROM gatehouse.progress
+                     WHERE task = 'count-queues' AND done_until < now() - make_interval(secs => $3)
+                       FOR UPDATE SKIP LOCKED)`,
     [[...kindsOf(queues), DEAD_LETTERS], UNHURRIED, COUNT_SECONDS],
   );
   const { rows } = await pool.query<QueueStats>(
     `SELECT queue, waiting, active, failed,
             coalesce(greatest(0, extract(epoch FROM now() - oldest)), 0)::float8 AS "oldestWaitingSeconds"
-       FROM gatehouse.queue_counts,
-            jsonb_to_recordset(counts) AS (queue text, waiting int, active int, failed int, oldest timestamptz)
-      WHERE counted_at > now() - make_interval(secs => $1)`,
+       FROM gatehouse.progress,
+            jsonb_to_recordset(value) AS (queue text, waiting int, active int, failed int, oldest timestamptz)
+      WHERE task = 'count-queues' AND done_until > now() - make_interval(secs => $1)`,
     [MAX_AGE_SECONDS],
   );
   return rows.length === 0 ? undefined : rows;

@@ -7,6 +7,8 @@ import type pg from 'pg';
  * - `list-repositories`: when the repositories were listed that the credentials may write to.
  * - `turns`: when pull requests were last given their turn.
  * - `recover-deliveries`: what the forge had sent an App before has arrived, or was given up.
+ *
+ * And `count-queues`, of src/jobs/queue/queue-stats.ts alone: when the job queues were last counted, and the counts.
  */
 type Task = 'resync' | 'resync-changes' | 'resync-repositories' | 'list-repositories' | 'turns' | 'recover-deliveries';
 
