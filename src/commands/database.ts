@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { ConfigurationError } from '../config/config.ts';
+import { findLacking } from '../db/lacking.ts';
 import { makePool } from '../db/pool.ts';
 import { NewerSchemaError, readSchemaState } from '../db/schema.ts';
 import type { StoredDelivery } from '../inbox/delivery.ts';
@@ -16,6 +17,10 @@ export async function withDatabase<T>(databaseUrl: string, work: (pool: pg.Pool)
     }
     if (state === 'behind') {
       throw new ConfigurationError('The database schema is not up to date; run gatehouse migrate first.');
+    }
+    const lacking = await findLacking(pool);
+    if (lacking !== undefined) {
+      throw new ConfigurationError(`The database cannot be used: ${lacking}.`);
     }
     return await work(pool);
   } finally {

@@ -17,7 +17,7 @@ const MIN_INFLIGHT_BYTES = 64 * 1024 * 1024;
 
 /** The door's parts, as far as its route needs to know them. */
 export function composeDoor(
-  { config, pool: sharedPool, redis, jobs, metrics, tracing, closers, log, patience }: SharedDeps,
+  { config, pool: sharedPool, redis, jobs, refuseLacking, metrics, tracing, closers, log, patience }: SharedDeps,
   door: DoorConfig,
   /** A pool made by `makeInboxPool`. */
   pool: pg.Pool,
@@ -26,6 +26,7 @@ export function composeDoor(
 ) {
   const inbox = makeInbox({
     pool,
+    refuseLacking,
     jobStatements: jobs.statements,
     wakeWorkers: (requests) =>
       wakeWorkers(

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { StoreUrl } from '../common/store-url.ts';
 import type { Config, WorkerConfig } from '../config/config.ts';
+import { makeLackingCheck } from '../db/lacking.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../db/pool.ts';
 import { makePoolerCheck, refuseTransactionPooling } from '../db/pooler.ts';
 import { PoolerError } from '../db/pooler-error.ts';
@@ -80,8 +81,9 @@ export async function startService(
     closers.add('redis probe', () => redisProbe.close());
     const jobs = makeJobQueue(pool, QUEUES, log);
     closers.add('jobs', () => jobs.stop());
-    const injected = { workers, maxTaskMs, patience };
-    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, ...injected };
+    const refuseLacking = makeLackingCheck();
+    const others = { refuseLacking, workers, maxTaskMs, patience };
+    const shared: SharedDeps = { config, pool, redis, jobs, metrics, tracing, closers, log, ...others };
 
     const storing = makeStoringHealth(() => void readiness());
     // Rolled back, so it need not exist.
@@ -92,7 +94,7 @@ export async function startService(
       {
         // The database is only usable when deliveries and their jobs can be stored.
         database: async () =>
-          (await probeDatabase(checkedPool, checkTimeoutMs)) ??
+          (await probeDatabase(checkedPool, checkTimeoutMs, refuseLacking)) ??
           (await pooler()) ??
           (await jobs.fault()) ??
           checkStoring(),

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import type { Config } from '../config/config.ts';
+import type { LackingCheck } from '../db/lacking.ts';
 import type { JobQueue } from '../jobs/queue/engine.ts';
 import type { Closers } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
@@ -14,6 +15,7 @@ export interface SharedDeps {
   readonly pool: pg.Pool;
   readonly redis: Redis;
   readonly jobs: JobQueue;
+  readonly refuseLacking: LackingCheck;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly closers: Closers;

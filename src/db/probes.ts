@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { LackingCheck } from './lacking.ts';
 import { readSchemaState, type SchemaState } from './schema.ts';
 import { onConnection } from './transaction.ts';
 import { UnusableDatabaseError } from './unusable.ts';
@@ -14,20 +15,26 @@ const SCHEMA_MESSAGES: Readonly<Record<SchemaState, string | undefined>> = {
  * Undefined when the database answers and its schema fits, else what is wrong, without a host name. A connection that
  * answered anything else is discarded: behind its address there may be another server by now.
  */
-export async function probeDatabase(pool: pg.Pool, timeoutMs: number): Promise<string | undefined> {
+export async function probeDatabase(
+  pool: pg.Pool,
+  timeoutMs: number,
+  refuseLacking: LackingCheck,
+): Promise<string | undefined> {
   try {
-    await onConnection(pool, timeoutMs, refuseUnusable);
+    await onConnection(pool, timeoutMs, (client) => refuseUnusable(client, refuseLacking));
     return undefined;
   } catch (error) {
     return error instanceof UnusableDatabaseError ? error.reason : publicReason(error);
   }
 }
 
-async function refuseUnusable(client: pg.ClientBase): Promise<void> {
+/** Throws {@link UnusableDatabaseError} where this code cannot work with the schema. */
+export async function refuseUnusable(client: pg.Pool | pg.ClientBase, refuseLacking: LackingCheck): Promise<void> {
   const reason = SCHEMA_MESSAGES[await readSchemaState(client)];
   if (reason !== undefined) {
     throw new UnusableDatabaseError(reason);
   }
+  await refuseLacking(client);
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [

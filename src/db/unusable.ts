@@ -3,7 +3,7 @@ export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError';
   readonly reason: string;
   constructor(reason: string) {
-    super(`the database ${reason}`);
+    super(`database: ${reason}`);
     this.reason = reason;
   }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { withTimeout } from '../common/timeout.ts';
+import type { LackingCheck } from '../db/lacking.ts';
 import { isDataFault } from '../db/sqlstate.ts';
 import { commitTransaction, onConnection, TransactionTimeoutError } from '../db/transaction.ts';
 import type { Log } from '../log.ts';
@@ -27,6 +28,8 @@ export interface Inbox<Job> {
 export interface InboxDependencies<Job> {
   /** Its connections send statements without waiting: see `makeInboxPool`. */
   readonly pool: pg.Pool;
+  /** Also of what only a worker needs: nothing is acknowledged that no worker can act on. */
+  readonly refuseLacking: LackingCheck;
   /** What adds the jobs, and whatever belongs to them, in the deliveries' own transaction. */
   readonly jobStatements: (jobs: readonly Job[]) => Promise<readonly pg.QueryConfig[]>;
   /** Notifies the workers, after the commit, that there are jobs. Must not throw or wait. */
@@ -53,6 +56,7 @@ type Stored = Exclude<Acceptance, { outcome: 'refused' }>;
 
 export function makeInbox<Job>({
   pool,
+  refuseLacking,
   jobStatements,
   wakeWorkers,
   storing,
@@ -66,6 +70,7 @@ export function makeInbox<Job>({
   /** Deliveries and jobs in one transaction. */
   function write(unique: readonly Submission<Job>[], packed: PackedBodies) {
     return onConnection(pool, deadlineMs, async (client) => {
+      await refuseLacking(client);
       // Two round trips, or one where no job can follow, and not one for every statement: while many deliveries arrive,
       // each answer waits for its turn behind them.
       const begun = client.query(BEGIN_GUARDED);

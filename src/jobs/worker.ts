@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
+import { makeLackingCheck } from '../db/lacking.ts';
+import { refuseUnusable } from '../db/probes.ts';
 import { ForgeError } from '../forges/port/forge-error.ts';
 import type { Origin } from '../forges/port/origin.ts';
 import type { ReviewRequest } from '../forges/port/review-requests.ts';
@@ -71,6 +73,7 @@ export function startWorker(options: WorkerDeps): Worker {
     run: (kind, job, abandon) => holdJob({ engine: boss, log }, job, (running) => runJob(kind, running), abandon),
     log,
   });
+  const refuseLacking = makeLackingCheck();
   const timers: NodeJS.Timeout[] = [];
 
   function slotsOf(kind: string): number {
@@ -130,6 +133,8 @@ export function startWorker(options: WorkerDeps): Worker {
   }
 
   async function start(): Promise<void> {
+    // What a job cannot read or write fails each attempt, until it is a dead letter.
+    await refuseUnusable(pool, refuseLacking);
     await refuseOtherEngine(pool);
     await boss.start();
     // In the background: a worker is ready without its forge.
@@ -153,13 +158,15 @@ export function startWorker(options: WorkerDeps): Worker {
   }
 
   async function startUntilStarted(): Promise<void> {
+    let told = '';
     while (!stopping.signal.aborted) {
       try {
         await start();
         startTimers();
         return;
       } catch (err) {
-        log.warn({ err }, 'the worker cannot start yet');
+        log[String(err) === told ? 'debug' : 'warn']({ err }, 'the worker cannot start yet');
+        told = String(err);
         await boss.stop({ graceful: false, close: false });
         await sleep(START_RETRY_MS);
       }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { makeLackingCheck } from '../../src/db/lacking.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import type { ReceivedDelivery } from '../../src/inbox/delivery.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
@@ -37,6 +38,7 @@ export function inboxOn<Job>(
 ) {
   return makeInbox<Job>({
     pool,
+    refuseLacking: makeLackingCheck(),
     jobStatements,
     wakeWorkers,
     storing: makeStoringHealth(() => {}),

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { makeLackingCheck } from '../../src/db/lacking.ts';
 import { makeInboxPool } from '../../src/db/pool.ts';
 import { dropOldDays } from '../../src/inbox/drop-days.ts';
 import { makeInbox } from '../../src/inbox/inbox.ts';
@@ -48,6 +49,7 @@ async function openTwoDoors(prepare: (pool: pg.Pool) => Promise<unknown> = async
   const storing = makeStoringHealth(() => {});
   const second = makeInbox<string>({
     pool,
+    refuseLacking: makeLackingCheck(),
     jobStatements,
     wakeWorkers: () => {},
     storing,

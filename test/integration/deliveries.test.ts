@@ -128,10 +128,14 @@ test('an id of two hooks means the newest delivery, and an unknown id fails', as
   t.regex((await list(door)).stdout, /^RECEIVED .* HOOK\n[\s\S]* {2}22\n/);
 });
 
-test('a missing or unmigrated database is reported without its password', async (t) => {
+test('a missing, incomplete or unmigrated database is reported without its password', async (t) => {
   const away = await runGatehouse(['deliveries'], { env: { DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:9/x' } });
   t.deepEqual([away.code, away.stderr], [1, 'gatehouse deliveries: connect ECONNREFUSED 127.0.0.1:9\n']);
   await using door = await openDoor();
+  await door.database.query('DROP TABLE gatehouse.merges');
+  const lacking = await list(door);
+  t.is(lacking.code, 78);
+  t.regex(lacking.stderr, /^The database cannot be used: the schema lacks gatehouse\.merges: .*\.\n$/);
   await door.database.query('DROP SCHEMA gatehouse CASCADE');
   const empty = await list(door);
   t.is(empty.code, 78);

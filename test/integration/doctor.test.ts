@@ -50,7 +50,7 @@ test('doctor reads POLICY_FILE, and names each of its faults', async (t) => {
   }
 });
 
-test('doctor finds a schema that is old, or absent, or newer', async (t) => {
+test('doctor finds a schema that is old, or absent, or newer, or lacks a column', async (t) => {
   const { url, pool } = await makeOpenDatabase(t);
   const schema = async () => (await askDoctor([], { ...DOOR, DATABASE_URL: url })).of('database schema').join();
   await pool.query('UPDATE gatehouse_jobs.version SET version = version - 1');
@@ -59,6 +59,9 @@ test('doctor finds a schema that is old, or absent, or newer', async (t) => {
     /^✘ the job engine cannot use its schema, and takes no jobs: it is version 42, not 43; run gatehouse migrate of/,
   );
   await pool.query('UPDATE gatehouse_jobs.version SET version = version + 1');
+  await pool.query('ALTER TABLE gatehouse.reviews RENAME COLUMN rules TO gone');
+  t.regex(await schema(), /^✘ the schema lacks gatehouse\.reviews\.rules: .* → run the build that made it, or restore/);
+  await pool.query('ALTER TABLE gatehouse.reviews RENAME COLUMN gone TO rules');
   await pool.query(setOldestReader(10_000));
   t.regex(await schema(), /^✘ it is newer than this version can use/);
   await pool.query(setOldestReader(1));

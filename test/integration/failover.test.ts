@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { makeLackingCheck } from '../../src/db/lacking.ts';
 import { makeInboxPool, makePool, makeProbePool } from '../../src/db/pool.ts';
 import { probeDatabase } from '../../src/db/probes.ts';
 import { makeLog } from '../../src/log.ts';
@@ -181,10 +182,10 @@ test('a connection that answered read-only is not used again, and every connecti
   for (const [name, open] of Object.entries(POOLS)) {
     await setReadOnly('on');
     const pool = open(database.url, makeLog('silent'));
-    t.is(await probeDatabase(pool, TIMEOUT_MS), 'is read-only', name);
+    t.is(await probeDatabase(pool, TIMEOUT_MS, makeLackingCheck()), 'is read-only', name);
     // The session that was open before can still write.
     await setReadOnly('off');
-    t.is(await probeDatabase(pool, TIMEOUT_MS), undefined, name);
+    t.is(await probeDatabase(pool, TIMEOUT_MS, makeLackingCheck()), undefined, name);
     // So that a new address is followed.
     const seconds = pool.options.maxLifetimeSeconds ?? 0;
     t.true(seconds > 0 && seconds <= 60, `${name}: ${seconds} s`);

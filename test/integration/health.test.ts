@@ -88,6 +88,23 @@ for (const { what, begin, end, reason } of [
   });
 }
 
+test('a door whose schema lacks what only a worker needs takes nothing, then everything by itself', async (t) => {
+  await using before = await openDoor();
+  await before.database.query('ALTER TABLE gatehouse.reviews RENAME COLUMN rules TO gone');
+  await using door = await openDoor({ DATABASE_URL: before.databaseUrl });
+  await until(async () => {
+    const { status, body } = await getJson(`${door.url}/health/ready`);
+    return status === 503 && JSON.stringify(body).includes('the schema lacks gatehouse.reviews.rules');
+  });
+  const refused = await door.post('{}');
+  t.is(refused.status, 503);
+  t.regex(refused.headers.get('retry-after') ?? '', /^\d+$/);
+  t.deepEqual(await door.deliveries(), []);
+  await before.database.query('ALTER TABLE gatehouse.reviews RENAME COLUMN gone TO rules');
+  await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);
+  t.is((await door.post('{}')).status, 200);
+});
+
 test('with READY_WITHOUT_REDIS a door without Redis is ready, and still reports it', async (t) => {
   await using door = await openDoor({ REDIS_URL: 'redis://127.0.0.1:9', READY_WITHOUT_REDIS: 'true' });
   await until(async () => (await fetch(`${door.url}/health/ready`)).status === 200);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { migrateStores } from '../../src/composition/migrate-stores.ts';
+import { createdBy, findLacking, makeLackingCheck } from '../../src/db/lacking.ts';
 import { NewerSchemaError, SCHEMA_VERSION } from '../../src/db/schema.ts';
 import { makeDatabase, makeMigratedDatabase, openPool } from '../helpers/database.ts';
 import { gatehouse } from '../helpers/process.ts';
@@ -48,6 +49,53 @@ test('migrations are numbered without a gap, and the code knows the newest', (t)
     names.map((name) => Number.parseInt(name, 10)),
     Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1),
   );
+});
+
+test('the tables and columns that a process looks for are all that the migrations make', async (t) => {
+  const folder = new URL('../../src/db/migrations/', import.meta.url);
+  const sql = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), 'utf8'));
+  await withMigrated(async (_, pool) => {
+    const { rows } = await pool.query<{ made: string[] }>(
+      `SELECT array_agg(DISTINCT table_name::text) || array_agg(table_name || '.' || column_name) AS made
+         FROM information_schema.columns
+        WHERE table_schema = 'gatehouse' AND table_name <> 'migrations'
+          AND NOT (SELECT relispartition FROM pg_class WHERE oid = format('gatehouse.%I', table_name)::regclass)`,
+    );
+    t.deepEqual(createdBy(sql.join('\n')).toSorted(), rows[0]?.made.toSorted());
+    t.is(await findLacking(pool), undefined);
+  });
+});
+
+test('a column that a later migration adds is looked for, too', (t) => {
+  const first = 'CREATE TABLE gatehouse.one (\n  -- a comment\n  id text PRIMARY KEY,\n\n  UNIQUE (id)\n);\n';
+  const second = 'ALTER TABLE gatehouse.one ADD COLUMN two_2 integer;\n';
+  t.deepEqual(createdBy(first + second), ['one', 'one.id', 'one.two_2']);
+});
+
+for (const [change, lacking] of [
+  ['ALTER TABLE gatehouse.reviews DROP COLUMN rules', 'reviews.rules'],
+  ['DROP TABLE gatehouse.merges', 'merges'],
+  ['ALTER TABLE gatehouse.reviews ADD COLUMN more text; CREATE TABLE gatehouse.more (id text)', undefined],
+] as const) {
+  test(`the first thing that a schema lacks is named: ${lacking ?? 'nothing, where it has more'}`, async (t) => {
+    await withMigrated(async (_, pool) => {
+      await pool.query(change);
+      const said = `the schema lacks gatehouse.${lacking}: another build made it, or it was restored in part`;
+      t.is(await findLacking(pool), lacking && said);
+    });
+  });
+}
+
+test('a process looks for what a schema lacks until that is nothing, and no more', async (t) => {
+  await withMigrated(async (_, pool) => {
+    const refuseLacking = makeLackingCheck();
+    await pool.query('ALTER TABLE gatehouse.merges RENAME TO gone');
+    await t.throwsAsync(refuseLacking(pool), { message: /lacks gatehouse\.merges:/ });
+    await pool.query('ALTER TABLE gatehouse.gone RENAME TO merges');
+    await refuseLacking(pool);
+    await pool.query('DROP TABLE gatehouse.merges');
+    await t.notThrowsAsync(refuseLacking(pool));
+  });
 });
 
 test('migrating an empty database applies everything, and again applies nothing', async (t) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { RECORD } from '../../audit/partitions.ts';
 import { shorten } from '../../common/shorten.ts';
+import { findLacking } from '../../db/lacking.ts';
 import { detectPooling } from '../../db/pooler.ts';
 import { TRANSACTION_POOLING, USE_SESSIONS } from '../../db/pooler-error.ts';
 import { makeRedisProbe } from '../../db/redis-probe.ts';
@@ -80,6 +81,10 @@ async function checkSchema({ pool, readOnly }: Context): Promise<Result> {
   }
   if (state === 'too-new') {
     return wrong(`it is newer than this version can use (${SCHEMA_VERSION})`, 'run the newer version of Gatehouse');
+  }
+  const lacking = await onConnection(database, LIMIT_MS, findLacking);
+  if (lacking !== undefined) {
+    return wrong(lacking, 'run the build that made it, or restore a whole backup');
   }
   const jobs = makeJobQueue(database, QUEUES, makeLog('silent'));
   try {
