@@ -65,7 +65,7 @@ export const QUEUES: Queues<JobDeps> = {
       await reportGivenUp(deps, data, error, createdOn, signal);
     },
   },
-  /** Pull requests that are judged again although nothing tells that they have changed: one at a time. */
+  /** Pull requests that are judged again although nothing tells that they have changed: each worker takes one at a time. */
   turn: {
     key: reviewKey,
     options: { ...COMMON, retryLimit: 1 },
