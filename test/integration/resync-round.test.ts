@@ -10,6 +10,7 @@ import { readPresentRules } from '../../src/jobs/resync/other-rules.ts';
 import { recoverDeliveries } from '../../src/jobs/resync/recover-deliveries.ts';
 import { type ResyncDeps, resync } from '../../src/jobs/resync/resync.ts';
 import { isDue, recordDone } from '../../src/jobs/tables/progress.ts';
+import { moveRepository } from '../../src/jobs/tables/repositories.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 import { makeOpenDatabase, openMigratedDatabase, openPool } from '../helpers/database.ts';
@@ -379,4 +380,24 @@ test('a resync reads no row of a large inbox', async (t) => {
   await recoverDeliveries({ failed: async () => [], redeliver: async () => true }, pool, deps.log);
   t.is(asked.length, list.all.length);
   t.is(await deliveriesRead(), before);
+});
+
+test('a repository is moved to its new name though a review of that begins at the same moment', async (t) => {
+  const { pool } = await setUp(t, 1);
+  const [{ name: from }, to] = [named(0), 'acme/renamed'];
+  await addReviews(pool, [{ repository: from }]);
+  // As by a review that commits its row after the statement has looked for it.
+  await pool.query(`
+    CREATE SEQUENCE public.moves;
+    CREATE FUNCTION public.collide() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF nextval('public.moves') = 1 THEN
+          RAISE unique_violation;
+        END IF;
+        RETURN NEW;
+      END $$;
+    CREATE TRIGGER collide BEFORE UPDATE OF repository ON gatehouse.reviews FOR EACH ROW EXECUTE FUNCTION public.collide()`);
+  await moveRepository(pool, from, to);
+  const { rows } = await pool.query('SELECT repository FROM gatehouse.reviews');
+  t.deepEqual(rows, [{ repository: to }]);
 });

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { sqlState, UNIQUE_VIOLATION } from '../../db/sqlstate.ts';
 import { NOT_JUDGED } from './reviews.ts';
 import { REQUEST_ENDS } from './statuses.ts';
 
@@ -51,6 +52,41 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
   );
 }
 
+const MOVE = `WITH repositories AS (
+     INSERT INTO gatehouse.repositories AS r (name, resynced_at, governed)
+     VALUES ($2, now(), EXISTS (SELECT FROM gatehouse.repositories WHERE name = $1 AND governed))
+     ON CONFLICT (name) DO UPDATE SET governed = true WHERE excluded.governed),
+   comments AS (
+     INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
+     SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
+     ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
+   said AS (DELETE FROM gatehouse.statuses WHERE repository = $1 RETURNING *),
+   statuses AS (
+     INSERT INTO gatehouse.statuses AS s (repository, head_sha, key, context, state, description, posting, answered,
+                                          unsure_until, posted_at, judged_base, merged, merge_group, uncounted, takes)
+     SELECT $2, head_sha, key, context, state, description, posting, answered, unsure_until, posted_at, judged_base, merged,
+            merge_group, uncounted, takes
+       FROM said
+     ON CONFLICT (repository, head_sha, key)
+     DO UPDATE SET state = NULL, description = NULL, posting = s.posting + excluded.posting,
+                   answered = s.posting + excluded.posting, uncounted = s.uncounted OR excluded.uncounted,
+                   unsure_until = greatest(s.unsure_until, excluded.unsure_until, now(), ${REQUEST_ENDS('s')},
+                                           ${REQUEST_ENDS('excluded')}),
+                   judged_base = coalesce(s.judged_base, excluded.judged_base),
+                   takes = CASE WHEN s.takes = 'all' THEN excluded.takes ELSE s.takes END),
+   made AS (
+     DELETE FROM gatehouse.makers WHERE repository = $1
+     RETURNING pull_request, base_branch, sha, login, pushed_from, is_update, seen_at),
+   makers AS (
+     INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
+     SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
+   judged_without AS (
+     UPDATE gatehouse.reviews SET ${NOT_JUDGED}, fence = nextval('gatehouse.review_fence')
+      WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made))
+   UPDATE gatehouse.reviews old SET repository = $2
+    WHERE repository = $1
+      AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`;
+
 /**
  * After a rename: what is stored under the old name is kept under the new one, and nothing is asked for by the old name
  * until a delivery brings it again. Where something was posted under both names, what stands is unknown: a review under
@@ -59,43 +95,15 @@ export async function forgetRepository(pool: pg.Pool, repository: string): Promi
  * queue.
  */
 export async function moveRepository(pool: pg.Pool, from: string, to: string): Promise<void> {
-  await pool.query(
-    `WITH repositories AS (
-       INSERT INTO gatehouse.repositories AS r (name, resynced_at, governed)
-       VALUES ($2, now(), EXISTS (SELECT FROM gatehouse.repositories WHERE name = $1 AND governed))
-       ON CONFLICT (name) DO UPDATE SET governed = true WHERE excluded.governed),
-     comments AS (
-       INSERT INTO gatehouse.override_comments (repository, pull_request, comment_id, digest, seen_at)
-       SELECT $2, pull_request, comment_id, digest, seen_at FROM gatehouse.override_comments WHERE repository = $1
-       ON CONFLICT (repository, comment_id) DO UPDATE SET digest = NULL WHERE excluded.digest IS NULL),
-     said AS (DELETE FROM gatehouse.statuses WHERE repository = $1 RETURNING *),
-     statuses AS (
-       INSERT INTO gatehouse.statuses AS s (repository, head_sha, key, context, state, description, posting, answered,
-                                            unsure_until, posted_at, judged_base, merged, merge_group, uncounted, takes)
-       SELECT $2, head_sha, key, context, state, description, posting, answered, unsure_until, posted_at, judged_base, merged,
-              merge_group, uncounted, takes
-         FROM said
-       ON CONFLICT (repository, head_sha, key)
-       DO UPDATE SET state = NULL, description = NULL, posting = s.posting + excluded.posting,
-                     answered = s.posting + excluded.posting, uncounted = s.uncounted OR excluded.uncounted,
-                     unsure_until = greatest(s.unsure_until, excluded.unsure_until, now(), ${REQUEST_ENDS('s')},
-                                             ${REQUEST_ENDS('excluded')}),
-                     judged_base = coalesce(s.judged_base, excluded.judged_base),
-                     takes = CASE WHEN s.takes = 'all' THEN excluded.takes ELSE s.takes END),
-     made AS (
-       DELETE FROM gatehouse.makers WHERE repository = $1
-       RETURNING pull_request, base_branch, sha, login, pushed_from, is_update, seen_at),
-     makers AS (
-       INSERT INTO gatehouse.makers (repository, pull_request, base_branch, sha, login, pushed_from, is_update, seen_at)
-       SELECT $2, made.* FROM made ORDER BY pull_request, base_branch, sha, login ON CONFLICT DO NOTHING),
-     judged_without AS (
-       UPDATE gatehouse.reviews SET ${NOT_JUDGED}, fence = nextval('gatehouse.review_fence')
-        WHERE repository = $2 AND pull_request IN (SELECT pull_request FROM made))
-     UPDATE gatehouse.reviews old SET repository = $2
-      WHERE repository = $1
-        AND NOT EXISTS (SELECT FROM gatehouse.reviews new WHERE new.repository = $2 AND new.pull_request = old.pull_request)`,
-    [from, to],
-  );
+  try {
+    await pool.query(MOVE, [from, to]);
+  } catch (error) {
+    // A review of the new name has begun meanwhile: its row stays, which is seen now.
+    if (sqlState(error) !== UNIQUE_VIOLATION) {
+      throw error;
+    }
+    await pool.query(MOVE, [from, to]);
+  }
   // With the reviews that have begun anew under the new name: their heads may be others by now.
   await forgetRepository(pool, from);
 }
