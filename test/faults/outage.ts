@@ -114,6 +114,8 @@ export async function playOutage(size: OutageSize): Promise<Outage> {
   forge.forgetRequests();
   forge.rateLimit.remaining = 5_000;
   forge.contentLimit.perMinute = size.writesAMinute;
+  // They were written before that hour.
+  forge.contentLimit.writtenAt.splice(0);
   const posted = new Map(all.map((one) => [keyOf(one), forge.statuses(one.repository, headOf(forge, one)).length]));
   const start = performance.now();
   const worker = await story.openDoor({}, WORKER);

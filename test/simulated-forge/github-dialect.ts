@@ -30,7 +30,7 @@ export function makeSwitches() {
      * The secondary limit of what creates content. As on Enterprise Server there is none unless set. Whatever writes counts,
      * since GitHub does not say what does.
      */
-    contentLimit: { perMinute: Number.POSITIVE_INFINITY },
+    contentLimit: { perMinute: Number.POSITIVE_INFINITY, writtenAt: [] as number[] },
     graphql: {
       /** Counted apart from requests. */
       points: makeRateLimit(),
@@ -48,9 +48,9 @@ const MINUTE_MS = 60_000;
 
 /** Refuses a write beyond the limit, with the seconds until the next may come. */
 function makeContentLimiter(limit: Switches['contentLimit']): (method: string) => Answer | undefined {
-  const writtenAt: number[] = [];
   return (method) => {
     const now = Date.now();
+    const { writtenAt } = limit;
     const [oldest = now] = writtenAt.slice(-limit.perMinute);
     if (method === 'GET') {
       return undefined;
