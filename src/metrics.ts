@@ -138,13 +138,13 @@ export function makeMetrics() {
     }),
     staleVerdicts: new Counter({
       name: 'gatehouse_stale_verdicts_total',
-      help: 'What a pull request’s turn found that nothing had told: a success that is none any more, another verdict, a status that somebody replaced',
+      help: 'Changes that a turn found and no webhook had reported: a success that no longer holds, another verdict, a replaced status',
       labelNames: ['why'],
       registers,
     }),
     oldestUnseenSuccessSeconds: new Gauge({
       name: 'gatehouse_oldest_unseen_success_seconds',
-      help: 'How long ago the success was judged whose turn to be judged again is the latest, of those that may end untold; 0 when there is none',
+      help: 'Time since the success that has waited longest for its turn was judged; 0 when there is none',
       registers,
     }),
     frozenSuccesses: new Counter({

@@ -8,7 +8,7 @@ import type { UnderWay } from './under-way.ts';
 
 type CountDeps = Pick<ReviewDeps, 'pool' | 'metrics' | 'log'>;
 
-/** A verdict that stood, and that its turn has found to be another, although nothing had told of it. */
+/** A turn has found another verdict than the one that stood, and no webhook had reported a change. */
 export async function countStale(
   { pool, metrics, log }: CountDeps,
   { before, claim }: Pick<UnderWay, 'before' | 'claim'>,
@@ -20,16 +20,22 @@ export async function countStale(
     const { repository, number } = claim;
     const was = before.verdict;
     metrics.staleVerdicts.inc({ why: was === 'success' ? 'success' : 'verdict' });
-    log.warn({ repository, number, was, now: now.state }, 'a verdict had ended, and nothing had told of it');
+    log.warn(
+      { repository, number, was, now: now.state },
+      'a turn found another verdict, and no webhook had reported a change',
+    );
   }
 }
 
-/** A status that was ours, and that its turn has found to be another. */
+/** A turn has found another status in place of ours. */
 export async function countReplaced({ pool, metrics, log }: CountDeps, claim: Claim): Promise<void> {
   if (!(await isTold(pool, claim))) {
     const { repository, number } = claim;
     metrics.staleVerdicts.inc({ why: 'status' });
-    log.warn({ repository, number }, 'a status was another than Gatehouse’s, and nothing had told of it');
+    log.warn(
+      { repository, number },
+      'a turn found another status in place of Gatehouse’s, and no webhook had reported it',
+    );
   }
 }
 

@@ -36,10 +36,10 @@ export async function takeTurn(deps: TurnDeps, ref: PullRequestRef, askedAt: Dat
       throw err;
     }
     if (err instanceof ForgeError && (err.retryAt !== undefined || (await isAway(access, err)))) {
-      log.info({ ...ref, reason: err.message }, 'a pull request is not judged again now: its turn comes again');
+      log.info({ ...ref, reason: err.message }, 'a turn was put off: the pull request keeps its place in line');
       return;
     }
-    log.info({ err, ...ref }, 'a pull request’s turn comes to no end: a review is requested');
+    log.info({ err, ...ref }, 'a turn ends early: a review is requested instead');
     await enqueue([{ kind: 'review', ...ref }]);
   }
 }
