@@ -64,7 +64,7 @@ export function verdictInserts(
 
 /**
  * Records for a merge group the verdict of a pull request that has this digest, unless it was recorded for it last. With
- * its texts, which may be of a month that is dropped earlier.
+ * its texts, which may be of a month that is dropped earlier. Throws where the record has that verdict no more.
  */
 export async function copyVerdict(
   client: pg.ClientBase,
@@ -73,7 +73,7 @@ export async function copyVerdict(
   group: { readonly askedAt: Date; readonly mergeGroupSha: string; readonly enforced: boolean },
 ): Promise<void> {
   await ensurePartitions(client);
-  await client.query(
+  const { rows } = await client.query<{ isKnown: boolean }>(
     `WITH recorded AS (
        SELECT v AS row, v.* FROM gatehouse.audit_verdicts v WHERE lower(repository) = lower($1) AND pull_request = $2),
      own AS (SELECT row FROM recorded WHERE merge_group_sha IS NULL AND digest = $3 ORDER BY answered_at DESC LIMIT 1),
@@ -83,14 +83,19 @@ export async function copyVerdict(
        SELECT copy.* FROM own, jsonb_populate_record(own.row, jsonb_build_object(
            'asked_at', $5::timestamptz, 'answered_at', now(), 'merge_group_sha', $4::text, 'enforced', $6::boolean)) AS copy
         WHERE NOT EXISTS (SELECT FROM last WHERE digest = $3 AND enforced = $6)
-       RETURNING policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest)
-     INSERT INTO gatehouse.audit_texts (month, digest, path, body)
-     SELECT DISTINCT ON (digest) date_trunc('month', now() AT TIME ZONE 'UTC'), digest, path, body
-       FROM copied JOIN gatehouse.audit_texts
-         ON digest IN (policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest)
-      ORDER BY digest ON CONFLICT DO NOTHING`,
+       RETURNING policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest),
+     texts AS (
+       INSERT INTO gatehouse.audit_texts (month, digest, path, body)
+       SELECT DISTINCT ON (digest) date_trunc('month', now() AT TIME ZONE 'UTC'), digest, path, body
+         FROM copied JOIN gatehouse.audit_texts
+           ON digest IN (policy_digest, operator_policy_digest, extends_digest, baseline_digest, code_owners_digest)
+        ORDER BY digest ON CONFLICT DO NOTHING)
+     SELECT EXISTS (SELECT FROM own) AS "isKnown"`,
     [repository, number, digest, group.mergeGroupSha, group.askedAt, group.enforced],
   );
+  if (rows[0]?.isKnown !== true) {
+    throw new Error(`the record has the verdict on ${repository}#${number} no more`);
+  }
 }
 
 /** What the record has already. */

@@ -133,14 +133,15 @@ test('a verdict of an earlier month is copied for a merge group once, with its t
     );
     await pool.query("INSERT INTO gatehouse.audit_texts VALUES ('2026-01-01', repeat('d', 64), 'a', 'earlier')");
     const ref = { repository: 'Acme/widgets', number: 1 };
-    const copy = (enforced: boolean) =>
-      inTransaction(pool, TIMEOUT_MS, async (client) => {
-        const group = { askedAt: ASKED, mergeGroupSha: 'e'.repeat(40), enforced };
-        await copyVerdict(client, ref, rows[0]?.digest ?? Buffer.of(), group);
-      });
+    const copy = (enforced: boolean, digest = rows[0]?.digest ?? Buffer.of()) => {
+      const group = { askedAt: ASKED, mergeGroupSha: 'e'.repeat(40), enforced };
+      return inTransaction(pool, TIMEOUT_MS, (client) => copyVerdict(client, ref, digest, group));
+    };
     await copy(true);
     await copy(true);
     await copy(false);
+    const gone = copy(true, Buffer.of(1));
+    await t.throwsAsync(gone, { message: /the record has the verdict on \S+#1 no more/ });
     const copied = await pool.query(
       `SELECT repository, head_sha, enforced, policy_digest AS policy, asked_at = $1 AND answered_at > $1 AS now
          FROM gatehouse.audit_verdicts WHERE pull_request = 1 AND merge_group_sha = $2 ORDER BY answered_at`,
