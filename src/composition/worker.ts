@@ -5,6 +5,7 @@ import { closeRedis, makeRedis } from '../db/redis.ts';
 import { makeBaselines, noBaselines } from '../jobs/resync/baselines.ts';
 import { readPresentRules } from '../jobs/resync/other-rules.ts';
 import { countNoneObserved } from '../jobs/review/count-observed.ts';
+import { countNoneStale } from '../jobs/review/count-stale.ts';
 import { makeJudgingLimit } from '../jobs/review/judging-limit.ts';
 import { rememberExtended } from '../jobs/tables/extended-repositories.ts';
 import { startWorker } from '../jobs/worker.ts';
@@ -28,9 +29,7 @@ export async function composeWorker(shared: SharedDeps, worker: WorkerConfig): P
   for (const outcome of OUTCOMES) {
     metrics.merges.inc({ outcome }, 0);
   }
-  for (const why of ['success', 'verdict', 'status']) {
-    metrics.staleVerdicts.inc({ why }, 0);
-  }
+  countNoneStale(metrics);
   metrics.enforcementOff.set(worker.enforce ? 0 : 1);
   if (!worker.enforce) {
     log.warn('ENFORCE=false: rules are judged and shown, but every status is success. Gatehouse blocks no merge');

@@ -23,9 +23,8 @@ export const IN_PROCESS: PolicyWorkers = {
   parsePolicy: async (_repository, text, origin, role) => parsePolicy(text, origin, role),
 };
 
-/** For `readPresentRules`: neither an operator's policy nor a baseline. */
+/** Neither an operator's policy nor a baseline. */
 export const NO_OPERATOR_POLICIES = {
   fallback: undefined,
   baselineOf: async () => ({ kind: 'none' as const }),
-  statusContext: 'gatehouse/{base}',
 } as const;

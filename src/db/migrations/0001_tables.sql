@@ -105,7 +105,7 @@ CREATE TABLE gatehouse.reviews (
 
   PRIMARY KEY (repository, pull_request)
 );
--- Successes that may have ended untold: see src/jobs/resync/turns.ts.
+-- Successes that can end without a webhook: see src/jobs/resync/turns.ts.
 CREATE INDEX reviews_unseen ON gatehouse.reviews (reviewed_at) WHERE verdict = 'success' AND open AND inputs_digest IS NULL;
 
 -- Who made what pull requests bring: who made commits that a review has read, and who pushed, as webhooks tell. Also of commits that a

@@ -7,6 +7,20 @@ import type { ReviewDeps } from './review-deps.ts';
 import type { UnderWay } from './under-way.ts';
 
 type CountDeps = Pick<ReviewDeps, 'pool' | 'metrics' | 'log'>;
+type StaleVerdicts = Pick<CountDeps['metrics'], 'staleVerdicts'>;
+
+const REASONS = ['success', 'verdict', 'status'] as const;
+
+/** So that each reason is on the metrics page from the start. */
+export function countNoneStale(metrics: StaleVerdicts): void {
+  for (const why of REASONS) {
+    count(metrics, why, 0);
+  }
+}
+
+function count({ staleVerdicts }: StaleVerdicts, why: (typeof REASONS)[number], times = 1): void {
+  staleVerdicts.inc({ why }, times);
+}
 
 /** A turn has found another verdict than the one that stood, and no webhook had reported a change. */
 export async function countStale(
@@ -19,7 +33,7 @@ export async function countStale(
   if (isSameRules && before.verdict !== now.state && !(await isTold(pool, claim))) {
     const { repository, number } = claim;
     const was = before.verdict;
-    metrics.staleVerdicts.inc({ why: was === 'success' ? 'success' : 'verdict' });
+    count(metrics, was === 'success' ? 'success' : 'verdict');
     log.warn(
       { repository, number, was, now: now.state },
       'a turn found another verdict, and no webhook had reported a change',
@@ -31,7 +45,7 @@ export async function countStale(
 export async function countReplaced({ pool, metrics, log }: CountDeps, claim: Claim): Promise<void> {
   if (!(await isTold(pool, claim))) {
     const { repository, number } = claim;
-    metrics.staleVerdicts.inc({ why: 'status' });
+    count(metrics, 'status');
     log.warn(
       { repository, number },
       'a turn found another status in place of Gatehouse’s, and no webhook had reported it',

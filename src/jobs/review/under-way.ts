@@ -109,7 +109,7 @@ export function rowOf(places: readonly PlaceRow[], { key }: Place): PlaceRow | u
   return places.find((row) => row.key === key);
 }
 
-/** Whether the pull request is as the last review has read it, as far as any list shows. */
+/** Whether the pull request has not changed since the last review read it: a list would show nothing new. */
 export function isAsBefore(before: ReviewBefore | undefined, read: PullRequestRead | undefined): boolean {
   const { pullRequest, settled } = read ?? {};
   return (
